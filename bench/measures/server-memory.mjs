@@ -1,16 +1,20 @@
-import { contestants, OURS, SDK_INSIDE } from '../server/contestants.mjs';
+import { contestants, OURS, SDK_SESSIONS } from '../server/contestants.mjs';
 import { callTools, reachHttp, startHttp } from '../server/sites.mjs';
 import { inRounds, middle } from '../statistics.mjs';
 
 export const title =
   'Libraries for servers: memory of 1,000 legacy sessions, each with a call, a connection and its event stream';
-export const pinned = true;
+export const pinned = false;
 const SESSIONS = 1000;
-const AT_ONCE = 10;
+/** fastmcp takes a second for a handshake, most of which it waits. */
+const AT_ONCE = 100;
 const MB = 1e6;
 
 export async function run({ quick }) {
-  const all = contestants({ quick }).filter(({ name }) => name !== SDK_INSIDE && (!quick || name === OURS));
+  // The others keep nothing between two requests.
+  const all = contestants({ quick }).filter(
+    ({ name }) => name === OURS || (!quick && [SDK_SESSIONS, 'fastmcp'].includes(name)),
+  );
   const rounds = await inRounds(all, { rounds: quick ? 1 : 3, seconds: quick ? 10 : 150 }, visit);
   const rows = all.map(({ name }) => [
     name,
@@ -21,13 +25,21 @@ export async function run({ quick }) {
     middle(rounds, name, (r) => r.heap),
     rounds.map((round) => round[name].grown.toFixed(1)).join(', '),
   ]);
-  const columns = ['', 'sessions', 'streams', 'MB before', 'grown by MB', 'heap grown by MB', 'every round'];
+  const columns = [
+    '',
+    'sessions',
+    'open streams',
+    'MB before',
+    'grown by MB',
+    'heap grown by MB',
+    'every round',
+  ];
   return {
     tables: [
       {
         columns,
         rows,
-        note: `${rounds.length} rounds; 0 sessions: the server keeps none, each request stands alone`,
+        note: `${rounds.length} rounds`,
       },
     ],
     figures: { 'grown by MB at 1,000 sessions': middle(rounds, OURS, (r) => r.grown) },
@@ -59,13 +71,13 @@ async function visit(contestant) {
 /** As a client of that era does: initialize, initialized, the stream where the server has one, a call; nothing is closed. */
 async function openSession(site, index) {
   const client = await reachHttp(site, 'legacy');
-  const hasStream = client.session !== undefined && (await opensStream(client));
+  const opened = { client, hasStream: false };
+  // Not awaited: some servers send not even a header before the first event.
+  if (client.session !== undefined)
+    client.listen().then(
+      () => (opened.hasStream = true),
+      () => {},
+    );
   await callTools(client, { count: 1, from: index });
-  return { client, hasStream };
+  return opened;
 }
-
-const opensStream = (client) =>
-  client.listen().then(
-    () => true,
-    () => false,
-  );

@@ -2,6 +2,7 @@
 import { AGGREGATOR } from './table/aggregator.mjs';
 import { CONTAINERS_AND_HTTP } from './table/containers-and-http.mjs';
 import { ERAS_AND_HEALTH } from './table/eras-and-health.mjs';
+import { SERVER_CONFIG_AND_ERRORS } from './table/server-config-and-errors.mjs';
 
 /**
  * @typedef {object} Mutation A number of a requirement, where the code has it, and wrong texts in its place.
@@ -15,4 +16,9 @@ import { ERAS_AND_HEALTH } from './table/eras-and-health.mjs';
  */
 
 /** @type {readonly Mutation[]} */
-export const MUTATIONS = [...AGGREGATOR, ...ERAS_AND_HEALTH, ...CONTAINERS_AND_HTTP];
+export const MUTATIONS = [
+  ...AGGREGATOR,
+  ...ERAS_AND_HEALTH,
+  ...CONTAINERS_AND_HTTP,
+  ...SERVER_CONFIG_AND_ERRORS,
+];

@@ -21,7 +21,7 @@ export interface Asked {
   readonly meanwhile?: () => void;
 }
 
-export interface Door {
+export interface Door extends AsyncDisposable {
   ask(target: string, asked?: Asked): Promise<Answer>;
   /** Port of the server; undefined for a fetch handler. */
   readonly port?: number;
@@ -36,11 +36,12 @@ export const doors: readonly [string, OpenDoor][] = [
   ['the fetch handler', openFetchHandler],
 ];
 
-async function listen(listener: RequestListener): Promise<Door> {
+export async function listen(listener: RequestListener): Promise<Door> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  return { port, ask: (target, asked) => askRaw(port, target, asked), close: () => closeServer(server) };
+  const close = (): Promise<void> => closeServer(server);
+  return { port, ask: (target, asked) => askRaw(port, target, asked), close, [Symbol.asyncDispose]: close };
 }
 
 async function openFetchHandler(config: FileServingConfig): Promise<Door> {
@@ -57,12 +58,13 @@ async function openFetchHandler(config: FileServingConfig): Promise<Door> {
       isComplete: body !== undefined,
     };
   };
-  return { ask, close: async () => undefined };
+  const close = async (): Promise<void> => undefined;
+  return { ask, close, [Symbol.asyncDispose]: close };
 }
 
 async function readText({ body }: Response, meanwhile?: () => void): Promise<string> {
   const pieces: Uint8Array[] = [];
-  for await (const piece of body ?? []) {
+  for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
     if (pieces.push(piece) === 1) meanwhile?.();
   }
   return Buffer.concat(pieces).toString();
@@ -71,7 +73,7 @@ async function readText({ body }: Response, meanwhile?: () => void): Promise<str
 /** Sends a request over a socket and reads until the server closes it. */
 export function askRaw(port: number, target: string, asked: Asked = {}): Promise<Answer> {
   const { method = 'GET', headers = {}, meanwhile } = asked;
-  const lines = Object.entries({ host: '127.0.0.1', connection: 'close', ...headers });
+  const lines = Object.entries({ host: `127.0.0.1:${port}`, connection: 'close', ...headers });
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

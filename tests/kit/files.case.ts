@@ -40,6 +40,9 @@ const UNKNOWN_ID = 'AAAAAAAAAAAAAAAAAAAAAA';
 const CONTENT = 'a,b\n1,2\n';
 const MINUTE_MS = 60_000;
 const onLinux = verifies.skipIf(onLinuxOnly);
+const onDevices = verifies.skipIf(
+  onLinuxOnly ?? (process.getuid?.() === 0 ? undefined : 'only root can make a device'),
+);
 
 export function describeDoor(name: string, openDoor: OpenDoor): void {
   let parent: string;
@@ -134,6 +137,8 @@ export function describeDoor(name: string, openDoor: OpenDoor): void {
         const answer = await door.ask('/exports/id');
         expect(answer.status).toBe(500);
         expect(answer.body).not.toMatch(/secret|elsewhere|files/);
+        expect((await door.ask('/exports/unknown')).status).toBe(500);
+        expect(told).toHaveLength(2);
         expect(told.join()).toContain('was replaced while it was in use');
         await expect(putFor('ada')).rejects.toThrow('was replaced while it was in use');
       },
@@ -160,6 +165,12 @@ export function describeDoor(name: string, openDoor: OpenDoor): void {
       expect(await door.ask('/exports/socket')).toEqual(unknown);
       listener.close();
       expect(openFilesBelow(root)).toEqual([]);
+    });
+
+    onDevices(KIT, 'a device is refused (F11)', async () => {
+      execFileSync('mknod', [join(root, 'zero'), 'c', '1', '5']);
+      const door = await serveAll();
+      expect(await door.ask('/exports/zero')).toEqual(await door.ask(`/exports/${UNKNOWN_ID}`));
     });
 
     verifies(KIT, 'a folder in the store is refused (F12)', async () => {
@@ -213,9 +224,9 @@ export function describeDoor(name: string, openDoor: OpenDoor): void {
         const door = await serve();
         for (const [range, status, body, contentRange] of ranges) {
           const answer = await door.ask(`/exports/${id}`, { headers: { 'x-user': 'ada', range } });
-          expect(answer.status, range).toBe(status);
-          expect(answer.headers['content-range'], range).toBe(contentRange);
-          if (status !== 416) expect(answer.body, range).toBe(body);
+          const { status: sent, headers, body: text } = answer;
+          const expected = { range, status, contentRange, text: status === 416 ? text : body };
+          expect({ range, status: sent, contentRange: headers['content-range'], text }).toEqual(expected);
         }
       },
     );
@@ -299,7 +310,8 @@ export function describeDoor(name: string, openDoor: OpenDoor): void {
           signFileLink(id, { keys, routePrefix: '/exports', owner: 'bob', now: () => now }),
           signFileLink(id, { keys, routePrefix: '/exports', now: () => now }),
         ];
-        for (const target of altered) expect(await door.ask(target), target).toEqual(unknown);
+        for (const target of altered)
+          expect({ target, ...(await door.ask(target)) }).toEqual({ target, ...unknown });
 
         expect(await door.ask(link, { headers: { 'x-user': 'bob' } })).toEqual(unknown);
         expect((await door.ask(link, { headers: { 'x-user': 'ada' } })).status).toBe(200);
@@ -461,6 +473,8 @@ export function describeDoor(name: string, openDoor: OpenDoor): void {
       });
       expect(await list({ headers: { 'x-user': 'eve' } })).toEqual({ items: [] });
       expect(await list({})).toEqual({ items: [] });
+      const all = await serve({ getMetadata: async (id) => ({ filename: id }) });
+      expect((await all.ask('/exports')).body).toBe('{"items":[]}');
       expect((await door.ask('/exports', { headers: { 'x-user': 'ada' } })).body).toContain(id);
     });
 
@@ -508,27 +522,46 @@ export function describeDoor(name: string, openDoor: OpenDoor): void {
         token = page.nextPageToken;
       }
       expect(seen.toSorted()).toEqual(put.toSorted());
-      for (const wrong of ['pageSize=0', 'pageSize=201', 'pageSize=x', 'pageToken=x'])
-        expect((await door.ask(`/exports?${wrong}`)).status, wrong).toBe(400);
+      for (const wrong of ['pageSize=0', 'pageSize=201', 'pageSize=x', 'pageToken=x']) {
+        const { status } = await door.ask(`/exports?${wrong}`);
+        expect({ wrong, status }).toEqual({ wrong, status: 400 });
+      }
     });
 
-    verifies(KIT, 'a preflight of a foreign origin is refused without a CORS header (F28)', async () => {
-      const { id } = await putFor('ada');
-      const door = await serve();
-      const headers = {
-        origin: 'https://evil.example',
-        'access-control-request-method': 'GET',
-        'x-user': 'ada',
-      };
-      const preflight = await door.ask(`/exports/${id}`, { method: 'OPTIONS', headers });
-      expect(preflight).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
-      const simple = await door.ask(`/exports/${id}`, { headers });
-      expect(simple.headers['cross-origin-resource-policy']).toBe('same-origin');
-      for (const answer of [preflight, simple])
-        expect(Object.keys(answer.headers).filter((header) => header.startsWith('access-control'))).toEqual(
-          [],
-        );
-    });
+    verifies(
+      KIT,
+      'a preflight and a request of a foreign origin are refused without a CORS header (F28)',
+      async () => {
+        const { id } = await putFor('ada');
+        const door = await serve();
+        const origin = 'https://evil.example';
+        const asked: Asked = { headers: { origin, 'access-control-request-method': 'GET', 'x-user': 'ada' } };
+        const preflight = await door.ask(`/exports/${id}`, { ...asked, method: 'OPTIONS' });
+        const simple = await door.ask(`/exports/${id}`, asked);
+        expect([preflight.status, simple.status]).toEqual([403, 403]);
+        expect(preflight).toEqual(await door.ask(`/exports/${UNKNOWN_ID}`, { ...asked, method: 'OPTIONS' }));
+        expect(simple).toEqual(await door.ask(`/exports/${UNKNOWN_ID}`, asked));
+        const plain = await door.ask(`/exports/${id}`, { headers: { 'x-user': 'ada' } });
+        expect(plain.headers['cross-origin-resource-policy']).toBe('same-origin');
+        for (const { headers } of [preflight, simple, plain])
+          expect(Object.keys(headers).filter((header) => header.startsWith('access-control'))).toEqual([]);
+      },
+    );
+
+    verifies(
+      [KIT, 'KIT-SCOPE-1'],
+      'a request for a foreign host is refused, as after DNS rebinding',
+      async () => {
+        const { id } = await putFor('ada');
+        const status = async (config: Partial<FileServingConfig>, host: string): Promise<number> =>
+          (await (await serve(config)).ask(`/exports/${id}`, { headers: { 'x-user': 'ada', host } })).status;
+        expect(await status({}, 'evil.example')).toBe(403);
+        expect(await status({}, 'localhost.evil.example')).toBe(403);
+        expect(await status({ allowedHosts: ['Files.example'] }, 'files.example')).toBe(200);
+        expect(await status({ routePrefix: 'https://files.example/exports' }, 'files.example')).toBe(200);
+        expect(await status({ routePrefix: 'https://files.example/exports' }, 'evil.example')).toBe(403);
+      },
+    );
 
     verifies(KIT, 'every method but GET and HEAD gets 405, whatever the id', async () => {
       const { id } = await putFor('ada');

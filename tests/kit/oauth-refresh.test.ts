@@ -4,11 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { asKeyValue, createFileStore } from '@weir/server/store';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type AuthorizationServer, startAuthorizationServer } from '../support/authorization-server.ts';
+import { createHeadlessBrowser } from '../support/headless-browser.ts';
 import { GOOD_TOKENS, type HostileIssuer, startHostileIssuer } from '../support/hostile-issuer.ts';
 import { createSignIn, type SignIn } from '../support/sign-in.ts';
 import { verifies } from '../verifies.ts';
@@ -144,7 +146,7 @@ describe('an issuer that is down', () => {
       await expect(signIn.loopback.getAccessToken()).rejects.toMatchObject({
         name: 'OAuthRequestError',
         retryable: true,
-        message: expect.stringContaining('ECONNREFUSED'),
+        message: expect.stringContaining('ECONNREFUSED') as string,
       });
     }
     expect(tokensOf(signIn)).toEqual(before);
@@ -186,18 +188,27 @@ describe('two processes', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+  interface Child {
+    /** Tells the process to go on and returns its next line. */
+    ask(): Promise<string>;
+    next(): Promise<string>;
+    readonly ended: Promise<unknown>;
+  }
+
   /** Starts a process that asks for a token once it is told to. */
-  async function start(options: object): Promise<{ ask(): Promise<string[]>; ended: Promise<unknown> }> {
+  async function start(options: object): Promise<Child> {
     const child = spawn(process.execPath, [program, JSON.stringify(options)], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
-    await lines.next();
+    const next = async (): Promise<string> => (await lines.next()).value as string;
+    await next();
     return {
-      async ask() {
+      ask() {
         child.stdin.write('go\n');
-        return JSON.parse((await lines.next()).value as string) as string[];
+        return next();
       },
+      next,
       ended: once(child, 'exit'),
     };
   }
@@ -207,9 +218,10 @@ describe('two processes', () => {
     const store = asKeyValue(createFileStore({ folder: tokens }));
     const signIn = await createSignIn(server, { tokenStore: store });
     await signIn.loopback.login();
-    const options = { issuer: server.issuer, folder: tokens, aheadMs: EXPIRED_MS, headless: true };
+    const options = { issuer: server.issuer, folder: tokens, aheadMs: EXPIRED_MS };
     const processes = await Promise.all([start(options), start(options)]);
-    const answers = (await Promise.all(processes.map((each) => each.ask()))).flat();
+    const lines = await Promise.all(processes.map((each) => each.ask()));
+    const answers = lines.flatMap((line) => JSON.parse(line) as string[]);
     expect(answers).toHaveLength(10);
     expect(new Set(answers)).toEqual(
       new Set([((await store.get(`mail:${ALICE}`)) as { accessToken: string }).accessToken]),
@@ -218,11 +230,29 @@ describe('two processes', () => {
     await Promise.all(processes.map(({ ended }) => ended));
   });
 
-  test('a sign-in that waits for its user does not keep the process alive', async () => {
-    const options = { issuer: server.issuer, folder: join(folder, 'empty'), aheadMs: 0, headless: true };
-    const child = await start(options);
-    expect((await child.ask())[0]).toContain('AuthRequiredError: Sign in to mail with the code');
+  test.each([
+    ['device', true],
+    ['loopback', false],
+  ])('a %s sign-in that a call has begun does not keep the process alive', async (kind, hasDeviceFlow) => {
+    const other = await startAuthorizationServer({ hasDeviceFlow });
+    const child = await start({ issuer: other.issuer, folder: join(folder, kind), aheadMs: 0 });
+    const answers = JSON.parse(await child.ask()) as string[];
+    expect(answers[0]).toContain('AuthRequiredError: Sign in to mail');
     expect(await child.ended).toEqual([0, null]);
+    await other.stop();
+  });
+
+  test('login keeps the process alive until the user has signed in', async () => {
+    const other = await startAuthorizationServer({ hasDeviceFlow: false });
+    const options = { issuer: other.issuer, folder: join(folder, 'login'), aheadMs: 0, isLogin: true };
+    const child = await start(options);
+    const authUrl = await child.ask();
+    await delay(100);
+    expect((await createHeadlessBrowser().visit(authUrl)).body).toContain('Signed in');
+    expect(new Set(JSON.parse(await child.next()) as string[]).size).toBe(1);
+    expect(await child.ended).toEqual([0, null]);
+    expect(other.grants).toEqual(['authorization_code']);
+    await other.stop();
   });
 });
 

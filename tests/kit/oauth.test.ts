@@ -1,5 +1,4 @@
 import { AuthRequiredError, createCallbackHandler, OAuthRequestError } from '@weir/server/oauth';
-import Keyv from 'keyv';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   type AuthorizationServer,
@@ -53,8 +52,8 @@ describe('the loopback sign-in', () => {
     const token = await loopback.getAccessToken();
     expect(store.get(`mail:${ALICE}`)).toEqual({
       accessToken: token,
-      refreshToken: expect.any(String),
-      expiresAt: expect.any(Number),
+      refreshToken: expect.any(String) as string,
+      expiresAt: expect.any(Number) as number,
       scope: 'openid email offline_access mail.read',
     });
     expect(await loopback.accounts()).toEqual([ALICE]);
@@ -62,7 +61,7 @@ describe('the loopback sign-in', () => {
     expect(server.grants).toEqual(['authorization_code']);
     expect(prompts).toHaveLength(1);
     await until(() => pages.length === 1);
-    expect(pages[0]).toMatchObject({ status: 200, body: expect.stringContaining('Signed in') });
+    expect(pages[0]).toMatchObject({ status: 200, body: expect.stringContaining('Signed in') as string });
   });
 
   verifies('KIT-OAUTH-1', 'the request has a loopback address, PKCE with S256, state and nonce', async () => {
@@ -71,22 +70,15 @@ describe('the loopback sign-in', () => {
     expect(query).toMatchObject({
       client_id: 'native',
       response_type: 'code',
-      redirect_uri: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/callback$/),
-      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      redirect_uri: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/callback$/) as string,
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/) as string,
       code_challenge_method: 'S256',
-      state: expect.stringMatching(/^[\w-]{43}$/),
-      nonce: expect.stringMatching(/^[\w-]{43}$/),
+      state: expect.stringMatching(/^[\w-]{43}$/) as string,
+      nonce: expect.stringMatching(/^[\w-]{43}$/) as string,
       prompt: 'consent',
     });
     expect((await fetch(callback)).status).toBe(200);
     await login;
-  });
-
-  verifies('KIT-OAUTH-1', 'a Keyv keeps the tokens, and its type fits', async () => {
-    const keyv = new Keyv<{ accessToken: string }>();
-    const { loopback } = await createSignIn(server, { tokenStore: keyv });
-    const token = await loopback.getAccessToken();
-    expect(await keyv.get(`mail:${ALICE}`)).toMatchObject({ accessToken: token });
   });
 
   test('the page of the callback loads nothing, is not cached and passes no address on', async () => {
@@ -94,7 +86,7 @@ describe('the loopback sign-in', () => {
     await loopback.login();
     await until(() => pages.length === 1);
     expect(Object.fromEntries(pages[0]?.headers ?? [])).toMatchObject({
-      'content-security-policy': expect.stringContaining("default-src 'none'"),
+      'content-security-policy': expect.stringContaining("default-src 'none'") as string,
       'referrer-policy': 'no-referrer',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
@@ -152,7 +144,7 @@ describe('the loopback sign-in', () => {
   test('a callback counts once', async () => {
     const { callback, login } = await beginSignIn();
     const statuses = await Promise.all([fetch(callback), fetch(callback)]);
-    expect(statuses.map(({ status }) => status).sort()).toEqual([200, 404]);
+    expect(new Set(statuses.map(({ status }) => status))).toEqual(new Set([200, 404]));
     await login;
     await expect(fetch(callback)).rejects.toThrow('fetch failed');
   });
@@ -203,7 +195,7 @@ describe('the loopback sign-in', () => {
     const { loopback, prompts } = await createSignIn(server, { openBrowser: () => {} });
     const cancelled = [new AbortController(), new AbortController()];
     const logins = cancelled.map(({ signal }) => loopback.login({ signal }));
-    logins.forEach((login) => login.catch(() => {}));
+    void Promise.allSettled(logins);
     await until(() => prompts.length === 1);
     const redirectUri = new URL(prompts[0]?.authUrl ?? '').searchParams.get('redirect_uri') ?? '';
     cancelled[0]?.abort(new Error('enough'));
@@ -212,6 +204,20 @@ describe('the loopback sign-in', () => {
     cancelled[1]?.abort(new Error('enough, too'));
     await expect(logins[1]).rejects.toThrow('enough, too');
     await expect(fetch(redirectUri)).rejects.toThrow('fetch failed');
+  });
+
+  test('a sign-in that a call has begun stays open for its user when the call is cancelled', async () => {
+    const { loopback, prompts } = await createSignIn(server, { openBrowser: () => {} });
+    const cancelled = new AbortController();
+    const call = loopback.getAccessToken({ signal: cancelled.signal });
+    void Promise.allSettled([call]);
+    await until(() => prompts.length === 1);
+    cancelled.abort(new Error('timed out'));
+    await expect(call).rejects.toThrow('timed out');
+    const page = await createHeadlessBrowser().visit(prompts[0]?.authUrl ?? '');
+    expect(page.body).toContain('Signed in');
+    expect(await loopback.getAccessToken()).toEqual(expect.any(String));
+    expect(prompts).toHaveLength(1);
   });
 
   test('a browser that does not start leaves the address in the log', async () => {
@@ -247,7 +253,7 @@ describe('the headless sign-in', () => {
     await vi.advanceTimersByTimeAsync(1);
     expect(await login).toEqual({ account: ALICE });
     expect(server.grants).toEqual(['urn:ietf:params:oauth:grant-type:device_code']);
-    expect(store.get(`mail:${ALICE}`)).toMatchObject({ refreshToken: expect.any(String) });
+    expect(store.get(`mail:${ALICE}`)).toMatchObject({ refreshToken: expect.any(String) as string });
   });
 
   verifies(
@@ -262,9 +268,11 @@ describe('the headless sign-in', () => {
       expect(error).toMatchObject({ code: 'AUTHENTICATION_REQUIRED', name: 'AuthRequiredError' });
       expect(error.message).toBe(`Sign in to mail and try again. ${error.authUrl}`);
       expect((await refusal(loopback.getAccessToken())).authUrl).toBe(error.authUrl);
-      const login = loopback.login();
-      await until(() => prompts.length === 1);
-      expect(prompts[0]?.authUrl).toBe(error.authUrl);
+      expect(prompts.map(({ authUrl }) => authUrl)).toEqual([error.authUrl]);
+      const own = vi.fn();
+      const login = loopback.login({ onAuthUrl: own });
+      await until(() => own.mock.calls.length === 1);
+      expect(own).toHaveBeenCalledWith(prompts[0]);
       await createHeadlessBrowser().visit(error.authUrl);
       expect(await login).toEqual({ account: ALICE });
       expect(await loopback.getAccessToken()).toEqual(expect.any(String));
@@ -277,7 +285,8 @@ describe('the headless sign-in', () => {
     const { authUrl } = await refusal(loopback.getAccessToken());
     const callback = await callbackOf(authUrl);
     expect(await loopback.handleCallback(callback.href)).toEqual({ account: ALICE });
-    await expect(loopback.handleCallback(callback.href)).rejects.toThrow('belongs to no sign-in');
+    for (const other of [callback.href, `${callback.pathname}${callback.search}`, '', 'http://[', '?state='])
+      await expect(loopback.handleCallback(other)).rejects.toThrow('belongs to no sign-in');
   });
 
   test('the log gets the address where onAuthUrl is missing, and login refuses without either', async () => {
@@ -322,6 +331,27 @@ describe('the callback over HTTP', () => {
     expect([...store.keys()]).toEqual(['mail:user-7', 'mail:']);
     expect((await handle(new Request(callback))).status).toBe(404);
     expect((await handle(new Request(callback, { method: 'POST' }))).status).toBe(404);
+  });
+
+  test('the path of a request is enough, and the log does not get the address', async () => {
+    const { loopback, log, prompts } = await createSignIn(server, hosted);
+    const { authUrl } = await refusal(loopback.getAccessToken({ account: 'user-8' }));
+    const { pathname, search } = await callbackOf(authUrl);
+    expect(await loopback.handleCallback(`${pathname}${search}`, { account: 'user-8' })).toEqual({
+      account: 'user-8',
+    });
+    expect(prompts).toEqual([]);
+    expect(log.join()).not.toContain(server.issuer);
+  });
+
+  test('the oldest of more than 1000 sign-ins that wait is given up', async () => {
+    const { loopback } = await createSignIn(server, hosted);
+    const urls: string[] = [];
+    for (let user = 0; user < 1001; user += 1)
+      urls.push((await refusal(loopback.getAccessToken({ account: `user-${user}` }))).authUrl);
+    const [first, second] = await Promise.all(urls.slice(0, 2).map(callbackOf));
+    await expect(loopback.handleCallback(first ?? '')).rejects.toThrow('belongs to no sign-in');
+    expect(await loopback.handleCallback(second ?? '')).toEqual({ account: 'user-1' });
   });
 
   test('a user who opens the address of another one is refused', async () => {
@@ -445,7 +475,7 @@ async function refusal(call: Promise<unknown>): Promise<AuthRequiredError> {
 function withMetadata(members: Record<string, unknown>): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
-    if (!String(input).includes('/.well-known/')) return response;
+    if (!new Request(input).url.includes('/.well-known/')) return response;
     return Response.json({ ...((await response.json()) as object), ...members });
   };
 }

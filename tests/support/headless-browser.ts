@@ -54,7 +54,7 @@ export function createHeadlessBrowser(): HeadlessBrowser {
 
 function formIn(body: string, base: string): { url: string; form: URLSearchParams } | undefined {
   const action = /<form[^>]*\saction="([^"]+)"/.exec(body)?.[1];
-  const inputs = [...body.matchAll(/<input[^>]*type="hidden"[^>]*>/g)].map(([input]) => [
+  const inputs: [string, string][] = [...body.matchAll(/<input[^>]*type="hidden"[^>]*>/g)].map(([input]) => [
     /\bname="([^"]*)"/.exec(input)?.[1] ?? '',
     /\bvalue="([^"]*)"/.exec(input)?.[1] ?? '',
   ]);

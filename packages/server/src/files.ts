@@ -5,7 +5,12 @@ export {
   generateFileLinkKey,
   signFileLink,
 } from './files/file-links.ts';
-export { type FileResourceOptions, fileResources, resourceLink } from './files/file-resources.ts';
+export {
+  type FileResourceModule,
+  type FileResourceOptions,
+  fileResources,
+  resourceLink,
+} from './files/file-resources.ts';
 export { createFileServingRouter, type FileRouter, type FileRouterRequest } from './files/file-router.ts';
 export type {
   FileInfo,

@@ -27,6 +27,7 @@ export {
   type FailedToolResult,
   type InputSchemaLike,
   type OutputSchemaLike,
+  type QuestionResult,
   type StructuredToolResult,
   type ToolContext,
   type ToolDefinition,
@@ -38,3 +39,4 @@ export {
 export { withAuth, type AccessTokens, type AuthOptions, type WithoutToken } from './modules/with-auth.ts';
 export { withLogging, type LoggingOptions } from './modules/with-logging.ts';
 export type { AnyModule } from './modules/wrap-handler.ts';
+export type { ModuleServer } from './modules/low-level.ts';

@@ -10,7 +10,7 @@ export function nearestFlag(word: string, flags: readonly string[]): string | un
   return near.toSorted((one, other) => one.edits - other.edits)[0]?.flag;
 }
 
-/** Dashes and capitals are no difference: -port, --PORT and --logLevel are meant as --port and --log-level. */
+/** Returns the letters to compare: -port, --PORT and --logLevel are meant as --port and --log-level. */
 function lettersOf(flag: string): string {
   return flag.replaceAll(/[-_]/gu, '').toLowerCase().slice(0, 64);
 }

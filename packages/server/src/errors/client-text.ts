@@ -71,8 +71,8 @@ const NAMES = [
   'jwt',
   'otp',
 ].join('|');
-/** A value in quotes, or a word. What is hidden already stays as it is. */
-const VALUE = String.raw`(?!\[hidden\])(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[^\s"'&,;)}\]]+)`;
+/** A value in quotes, or a word. The last quote may be cut off, and no letter follows it. Values that are hidden already stay. */
+const VALUE = String.raw`(?!\[hidden\])(?:"(?:[^"\\\n]|\\.|"(?=\w))*"?|'(?:[^'\\\n]|\\.|'(?=\w))*'?|[^\s"']\S*)`;
 /** Beginnings of the keys of well-known services. */
 const PREFIXES = [
   'sk[-_]',
@@ -106,22 +106,33 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z\d ]{0,40}-----[\s\S]*?(?:-----END [A-Z\d ]{0,40}-----|$)/gu, HIDDEN],
   // Headers whose whole value is a credential.
   [
-    /\b((?:proxy-)?authorization|(?:set-)?cookie)(\\?["']?\s{0,8}[:=]\s{0,8})(?!\[hidden\])(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[^\n]+)/giu,
+    /((?:proxy-)?authorization|(?:set-)?cookie)(\\?["']?\s{0,8}[:=]\s{0,8})(?!\[hidden\])(?:"(?:[^"\\\n]|\\.|"(?=\w))*"?|'(?:[^'\\\n]|\\.|'(?=\w))*'?|[^\n]+)/giu,
     `$1$2${HIDDEN}`,
   ],
   [
-    /\b(bearer|dpop)\s{1,8}(?!\[hidden\]|(?:access )?tokens?\b|auth\w*\b|scheme\b)[^\s"',;]+/giu,
+    /(bearer|dpop)\s{1,8}(?!\[hidden\]|(?:(?:access )?tokens?|auth(?:entication|orization)?|scheme)[.,;:!?)]?(?:\s|$))[^\s"',;]+/giu,
     `$1 ${HIDDEN}`,
   ],
   [/\b([Bb]asic|BASIC)\s{1,8}(?=[^\s"',;]{0,512}[A-Z\d=])[\w+/=-]{6,}/gu, `$1 ${HIDDEN}`],
   // Passwords in addresses, also those with a slash that should have been escaped.
   [/:\/\/[^\s/?#"'<>]{0,512}@/gu, `://${HIDDEN}@`],
   [/:\/\/[^\s/"'<>@:]{1,256}:(?!\d+\/)[^\s"'<>]{0,512}@/gu, `://${HIDDEN}@`],
-  [new RegExp(String.raw`(${NAMES})(\\?["']?\s{0,8}(?:=>|[=:])\s{0,8})\\?${VALUE}`, 'giu'), `$1$2${HIDDEN}`],
+  [
+    new RegExp(String.raw`(${NAMES})(\\?["']?\s{0,8}(?:=>|%3[Dd]|[=:])\s{0,8})\\?${VALUE}`, 'giu'),
+    `$1$2${HIDDEN}`,
+  ],
+  // A credential named by a sentence.
+  [
+    /(passw(?:or)?d|passphrase|secret|api[-_ ]?key)(\s{1,8})(?:"(?:[^"\n]|"(?=\w))+"?|'(?:[^'\n]|'(?=\w))+'?)/giu,
+    `$1$2${HIDDEN}`,
+  ],
   // Options of a command line.
   [/(--[\w-]{0,40}(?:key|token|secret|password))\s{1,8}(?![-[])[^\s"',;]+/giu, `$1 ${HIDDEN}`],
   // Authorization codes. A short number is the code of an exit or of a status; capitals name an error.
-  [/\b([Cc]ode=)(?!(?:\d{1,5}|[A-Z_]{3,40})(?![\w/.-])|\[hidden\])[^\s"'&#,;)}\]]+/gu, `$1${HIDDEN}`],
+  [
+    /(?:\b|(?<=%3[Ff]|%26))([Cc]ode(?:=|%3[Dd]))(?!(?:\d{1,5}|[A-Z_]{3,40})(?![\w/.-])|\[hidden\])[^\s"'&#,;)}\]]+/gu,
+    `$1${HIDDEN}`,
+  ],
   [new RegExp(String.raw`(?<![A-Za-z\d])(?:${PREFIXES})[\w.~+/=-]{8,}`, 'gu'), HIDDEN],
   // Signed and encrypted tokens: parts with dots between them, of which the first is JSON.
   [/(?<![A-Za-z\d])eyJ[\w-]{4,}(?:\.[\w-]*){0,4}/gu, HIDDEN],
@@ -143,7 +154,7 @@ const MORE = String.raw`(?:(?: [^${END}\\/]{1,64}){1,2}[\\/][^${END}]*){0,4}`;
 /** In this order: quoted paths, file addresses, other addresses (which stay), those without a host, Windows, Unix. */
 const PATHS = new RegExp(
   [
-    String.raw`(?<quote>["'\x60])${START}[^\n]{0,1024}?\k<quote>(?![\w/\\])`,
+    String.raw`(?<quote>["'\x60])${START}[^\n]{0,400}?\k<quote>(?![\w/\\])`,
     String.raw`(?:file|FILE):[^${END}]+`,
     String.raw`\b(?<address>[A-Za-z][A-Za-z\d+.\-]{1,20}://[^\s/"'<>]{1,255}(?:/[^\s"'<>?#]*)?)`,
     String.raw`\b[A-Za-z][A-Za-z\d+.\-]{1,20}:/{3,}[^${END}]*`,

@@ -6,6 +6,8 @@ import { chainOf, readMember } from './thrown.ts';
 const LONGEST_CODE = 48;
 /** Codes that authors give to their errors, such as QUOTA_EXCEEDED. */
 const CUSTOM = /^[A-Z][A-Z\d]*(?:_[A-Z\d]+)*$/u;
+/** Codes of services, such as invalid_grant. With digits they could be a key. */
+const OF_SERVICE = /^[a-z]+(?:[_-][a-z]+)*$/u;
 
 /** Returns the code of whatever was thrown, or of the nearest error behind it that has one. */
 export function codeOf(thrown: unknown): string | undefined {
@@ -17,21 +19,21 @@ export function codeOf(thrown: unknown): string | undefined {
 /** The author's code comes first; HTTP libraries have a code of their own beside the status, which says less. */
 function ownCode(error: unknown): string | undefined {
   const code = readMember(error, 'code');
-  if (typeof code === 'string' && isCustom(code)) return code;
+  const text = typeof code === 'string' && isPlain(code) ? code : '';
+  if (CUSTOM.test(text) && !isSystemCode(text)) return text;
   const status = statusOf(error, code);
   if (status !== undefined) return codeOfStatus(status);
   const name = readMember(error, 'name');
   return (
-    (typeof code === 'string' ? codeOfSystem(code) : undefined) ??
-    (typeof name === 'string' ? codeOfName(name) : undefined)
+    codeOfSystem(text) ??
+    (typeof name === 'string' ? codeOfName(name) : undefined) ??
+    (OF_SERVICE.test(text) ? text : undefined)
   );
 }
 
-/** Returns true for the author's own code; a key in capitals is a secret, and no code. */
-function isCustom(code: string): boolean {
-  return (
-    code.length <= LONGEST_CODE && CUSTOM.test(code) && !isSystemCode(code) && hideSecrets(code) === code
-  );
+/** Returns true for a text that is short and holds no credential, such as a key in capitals. */
+function isPlain(code: string): boolean {
+  return code.length <= LONGEST_CODE && hideSecrets(code) === code;
 }
 
 /** Finds the HTTP status in the places where HTTP libraries keep it. */

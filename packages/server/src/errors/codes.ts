@@ -19,7 +19,7 @@ const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   429: 'RATE_LIMITED',
 };
 
-/** Node's codes of the operating system, its resolver and its HTTP client. Those that are not here have no code of ours. */
+/** Node's codes of the operating system, its resolver and its HTTP client. Others have no code for clients. */
 const BY_SYSTEM: Readonly<Record<string, ErrorCode>> = {
   ENOENT: 'NOT_FOUND',
   EACCES: 'FORBIDDEN',

@@ -1,4 +1,3 @@
-import { McpError } from '@modelcontextprotocol/sdk/types.js';
 import { isCallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import fc from 'fast-check';
@@ -16,10 +15,20 @@ import type { Logger } from '../logger.ts';
 /** Credentials that no client may see, in the forms that they have in messages. */
 const CANARIES: readonly string[] = [
   'Bearer c4n4ry.bearer-value',
+  'xBearer c4n4ry',
+  'Bearer token-c4n4ry',
+  'Bearer authc4n4ry',
+  "password: 'c4n4ry",
+  'password=a)c4n4ry;c4n4ry&c4n4ry,c4n4ry',
+  "passphrase = don't-c4n4ry",
   'Authorization: Basic Y2FuYXJ5OmNhbmFyeQ==',
   'Cookie: sid=c4n4ry; other=c4n4ry',
   'https://app.example/callback?code=c4n4ry-code&state=1',
   'client_secret=c4n4ry-secret',
+  'https://app.example/?next=%2Fcb%3Fcode%3Dc4n4ry%26access_token%3Dc4n4ry',
+  'the password "c4n4ry pass" is wrong',
+  'AccountName=a;AccountKey=c4n4ry==;Password=c4n4ry',
+  'X-Api-Key: c4n4ry',
   '{"client_secret":"c4n4ry \\" secret","n":1}',
   "{ password: 'c4n4ry pass' }",
   'PASSWORD=c4n4ry',
@@ -145,7 +154,7 @@ describe('handleToolError', () => {
     const other = Object.assign(new Error('from another copy'), { name: 'ProtocolError', code: -32602 });
     const errors = [
       new ProtocolError(ProtocolErrorCode.InvalidParams, 'bad'),
-      new McpError(-32602, 'bad'),
+      Object.assign(new Error('of the first major version'), { name: 'McpError', code: -32602 }),
       other,
     ];
     for (const error of errors) {
@@ -211,7 +220,7 @@ describe('handleToolError', () => {
     }
   });
 
-  verifies('KIT-ERR-1', 'whatever is thrown, the SDK accepts the result and no canary is in it', () => {
+  verifies('KIT-ERR-1', 'the SDK accepts the result of any thrown value, and no canary is in it', () => {
     const secret = fc.constantFrom(...CANARIES, ...PATHS, STACK);
     const text = fc
       .tuple(fc.string({ unit: 'binary' }), fc.constantFrom(' ', '\n', ': ', ' ('), secret)
@@ -266,9 +275,14 @@ describe('handleToolError', () => {
       'A1a/',
     ];
     for (const part of parts) {
-      const begin = performance.now();
-      toErrorBranch(part.repeat(20_000 / part.length));
-      expect.soft(performance.now() - begin, part).toBeLessThan(100);
+      const text = part.repeat(20_000 / part.length);
+      // The best of three: a busy machine holds up one of them.
+      const times = [1, 2, 3].map(() => {
+        const begin = performance.now();
+        toErrorBranch(text);
+        return performance.now() - begin;
+      });
+      expect.soft(Math.min(...times), part).toBeLessThan(100);
     }
   });
 });
@@ -330,6 +344,13 @@ describe('toErrorBranch', () => {
   test.each<[string, unknown, string | undefined]>([
     ["the author's own code", error({ code: 'QUOTA_EXCEEDED' }), 'QUOTA_EXCEEDED'],
     ["the author's code before the status", error({ code: 'QUOTA_EXCEEDED', status: 429 }), 'QUOTA_EXCEEDED'],
+    ["a service's code", error({ code: 'invalid_grant' }), 'invalid_grant'],
+    [
+      "the status before a service's code",
+      error({ code: 'insufficient_quota', status: 429 }),
+      'RATE_LIMITED',
+    ],
+    ['a text with digits in place of a code', error({ code: 'x7ab3' }), undefined],
     ['status', error({ status: 403 }), 'FORBIDDEN'],
     ['statusCode', error({ statusCode: 401 }), 'AUTHENTICATION_REQUIRED'],
     ['the status of a response', error({ code: 'ERR_BAD_REQUEST', response: { status: 404 } }), 'NOT_FOUND'],
@@ -350,7 +371,7 @@ describe('toErrorBranch', () => {
     ['a code of Node', error({ code: 'ERR_INVALID_ARG_TYPE' }), undefined],
     ['a key in place of a code', error({ code: 'AKIAIOSFODNN7EXAMPLE' }), undefined],
     ['a path in place of a code', error({ code: '/etc/passwd' }), undefined],
-    ['a name of Object.prototype', error({ code: 'constructor', name: 'toString' }), undefined],
+    ['a name of Object.prototype', error({ code: '__proto__', name: 'toString' }), undefined],
     ['nothing', new Error('x'), undefined],
   ])('%s gives the code', (_, thrown, code) => {
     expect(toErrorBranch(thrown).code).toBe(code);
@@ -390,8 +411,8 @@ describe('createHttpError', () => {
 });
 
 verifies('KIT-ERR-1', 'the functions have the documented types', () => {
-  expectTypeOf(handleToolError).toEqualTypeOf<(error: unknown, logger?: Logger) => CallToolResult>();
-  expectTypeOf(toErrorBranch).toEqualTypeOf<
+  expectTypeOf(handleToolError).toExtend<(error: unknown, logger?: Logger) => CallToolResult>();
+  expectTypeOf(toErrorBranch).toExtend<
     (error: unknown, customHandler?: (error: Error) => ErrorBranch) => ErrorBranch
   >();
   expectTypeOf(createHttpError).toEqualTypeOf<

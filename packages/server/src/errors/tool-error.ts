@@ -6,6 +6,9 @@ import { hideSecrets, plain } from './client-text.ts';
 import { toErrorBranch } from './error-branch.ts';
 import { isProtocolError } from './protocol-error.ts';
 
+/** A result that says so in its type: a tool with an output schema may return it as it is. */
+export type ToolFailure = CallToolResult & { isError: true };
+
 /** Characters of one error in the log. */
 const LONGEST_LOGGED = 32_768;
 
@@ -13,7 +16,7 @@ const LONGEST_LOGGED = 32_768;
  * Turns whatever a tool threw into a result for the client, and throws a protocol error on. The log gets the whole error
  * under an id that the client's text repeats; without a logger there is no id.
  */
-export function handleToolError(error: unknown, logger?: Logger): CallToolResult {
+export function handleToolError(error: unknown, logger?: Logger): ToolFailure {
   if (isProtocolError(error)) throw error;
   const { message, ...branch } = toErrorBranch(error);
   const id = logger && logged(error, logger);
@@ -39,7 +42,8 @@ function logged(error: unknown, logger: Logger): string | undefined {
 
 /** Stack, causes and members. Credentials stay out of the log, too: HTTP libraries keep whole requests in their errors. */
 function whole(error: unknown): string {
-  return hideSecrets(plain(inspected(error).slice(0, LONGEST_LOGGED)));
+  // More is read than is kept, so that no secret is cut in two before it is hidden.
+  return hideSecrets(plain(inspected(error).slice(0, 2 * LONGEST_LOGGED))).slice(0, LONGEST_LOGGED);
 }
 
 function inspected(error: unknown): string {

@@ -19,7 +19,7 @@ export interface FileBody {
 }
 
 /** Bytes that a download holds in memory. */
-export const PIECE_BYTES: number = 64 * 1024;
+export const PIECE_BYTES: number = 128 * 1024;
 
 /** Headers of every answer: no answer is kept by caches, guessed to be of another type, or used by other sites. */
 const SAFE_HEADERS: Readonly<Record<string, string>> = {

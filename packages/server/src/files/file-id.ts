@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { isReservedName } from './download-name.ts';
 
+const RECORD_END = '.json';
+
 /** Makes an id of 128 random bits, so that trying ids is hopeless. */
 export function newFileId(): string {
   return randomBytes(16).toString('base64url');
@@ -33,8 +35,6 @@ export function parseRecordName(name: string): { ownerKey: string; id: string } 
   const isRecord = /^[0-9a-f]{32}$/.test(key) && isFileId(id) && `.${end}` === RECORD_END;
   return isRecord && more === undefined ? { ownerKey: key, id } : undefined;
 }
-
-export const RECORD_END = '.json';
 
 /** Hashes an owner, because owners are e-mail addresses and the like, which no file system has to bear. */
 export function ownerKey(owner: string | undefined): string {

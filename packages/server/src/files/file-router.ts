@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type FileAnswer, type FileBody, PIECE_BYTES } from './file-answer.ts';
-import type { FileRequest, FileServingConfig } from './file-serving-config.ts';
-import { createFileServing, type FileServing } from './file-serving.ts';
+import type { FileServingConfig } from './file-serving-config.ts';
+import { createFileServing, type FileServing, type ServedRequest } from './file-serving.ts';
 
 /** A request of node:http, or of Express, which adds the path that the router is mounted under. */
 export type FileRouterRequest = IncomingMessage & { readonly baseUrl?: string };
@@ -30,10 +30,11 @@ export function createFileServingRouter(config: FileServingConfig): FileRouter {
 /** Stands for a path outside of the prefix, on a server that has nothing else: a slash is not in any id. */
 const OUTSIDE = '/';
 
-/** Express cuts off the path that a router is mounted under, which may differ from the prefix behind a proxy. */
+/** Express cuts off the path that a router is mounted under. Behind a proxy, that may be another than the prefix. */
 function pathBelowRouter(serving: FileServing, mounted: string, path: string): string | undefined {
-  const below = serving.below(`${mounted}${path === '/' && mounted !== '' ? '' : path}`);
-  return below ?? (mounted === '' ? undefined : path.slice(1));
+  const isAbovePrefix = `${serving.prefix}/`.startsWith(`${mounted}/`);
+  if (mounted !== '' && !isAbovePrefix) return path.slice(1);
+  return serving.below(path === '/' && mounted !== '' ? mounted : `${mounted}${path}`);
 }
 
 /** Takes a target apart as it was sent: nothing is decoded or normalised, and an id needs neither. */
@@ -50,7 +51,7 @@ interface Exchange {
 }
 
 async function respond(serving: FileServing, { request, response, below, search }: Exchange): Promise<void> {
-  const answer = await serving.answer(fileRequest(request), below, search);
+  const answer = await serving.answer(servedRequest(request), below, search);
   try {
     await send(answer, response, serving.limits.stallMs);
   } catch {
@@ -107,10 +108,12 @@ function gone(): Error {
   return new Error('The client closed the connection during a download');
 }
 
-function fileRequest(request: FileRouterRequest): FileRequest {
+function servedRequest(request: FileRouterRequest): ServedRequest {
+  const { socket, headers, method = 'GET' } = request;
   return {
-    method: request.method ?? 'GET',
-    header: (name) => [request.headers[name.toLowerCase()]].flat().join(', ') || undefined,
+    method,
+    header: (name) => [headers[name.toLowerCase()]].flat().join(', ') || undefined,
     incoming: request,
+    end: { address: socket.localAddress, port: socket.localPort ?? 0, isEncrypted: 'encrypted' in socket },
   };
 }

@@ -20,6 +20,8 @@ export interface FileServingConfig {
   readonly linkKeys?: readonly FileLinkKey[];
   /** Lets browsers show PDF, plain text and bitmap images; false unless set. All other types stay downloads. */
   readonly allowInline?: boolean;
+  /** Values of the Host header beside the addresses of this machine and the host of `routePrefix`. */
+  readonly allowedHosts?: readonly string[];
   readonly limits?: Partial<FileServingLimits>;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
@@ -29,11 +31,23 @@ export interface FileServingConfig {
 export interface FileServingLimits {
   /** Requests that are answered at the same time, each with one open file; 256 unless set. More get 503. */
   readonly maxDownloads: number;
-  /** Milliseconds in which a client takes the next 64 KiB, 30 s unless set; then its download is aborted. */
+  /** Milliseconds in which a client takes the next 128 KiB, 30 s unless set; then its download is aborted. */
   readonly stallMs: number;
 }
 
-export const DEFAULT_LIMITS: FileServingLimits = { maxDownloads: 256, stallMs: 30_000 };
+const DEFAULT_LIMITS: FileServingLimits = { maxDownloads: 256, stallMs: 30_000 };
+
+/** Longest time that timers of Node can wait. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Fills in the limits that are not set; throws for those that would limit nothing. */
+export function checkLimits(limits: Partial<FileServingLimits> = {}): FileServingLimits {
+  const { maxDownloads, stallMs } = { ...DEFAULT_LIMITS, ...limits };
+  if (!(maxDownloads >= 1)) throw new Error(`limits.maxDownloads ${maxDownloads} must be a number from 1`);
+  if (!(stallMs >= 1 && stallMs <= MAX_TIMER_MS))
+    throw new Error(`limits.stallMs ${stallMs} must be a number of milliseconds from 1 to ${MAX_TIMER_MS}`);
+  return { maxDownloads, stallMs };
+}
 
 /** The facts of a file that its own program keeps. */
 export interface FileMetadata {
@@ -67,7 +81,7 @@ export interface FileInfo {
 export interface FileRequest {
   readonly method: string;
   /** Returns a header; several of one name are joined by commas. */
-  header(name: string): string | undefined;
+  readonly header: (name: string) => string | undefined;
   /** The request of the framework: `req` of node:http and Express, or the `Request` of a fetch handler. */
   readonly incoming: unknown;
 }

@@ -1,3 +1,4 @@
+import type { ForeignHeader } from '../access/host-and-origin.ts';
 import { parseRange } from './byte-range.ts';
 import { canBeShown, contentTypeOf } from './content-types.ts';
 import { contentDisposition } from './download-name.ts';
@@ -6,12 +7,13 @@ import { isFileId } from './file-id.ts';
 import { checkLinkKeys, verifyFileLink } from './file-links.ts';
 import { answerList } from './file-list.ts';
 import {
-  DEFAULT_LIMITS,
+  checkLimits,
   type FileMetadata,
   type FileRequest,
   type FileServingConfig,
   type FileServingLimits,
 } from './file-serving-config.ts';
+import { type ConnectionEnd, createHostCheck } from './host-check.ts';
 import { checkPreconditions, rangeHolds, type Validators } from './preconditions.ts';
 import { pathBelow, prefixPath } from './route-prefix.ts';
 import { openStoreRoot, type OpenedFile } from './store-root.ts';
@@ -20,11 +22,17 @@ import { createStoredFiles, type StoredFiles } from './stored-files.ts';
 
 /** Decides each answer; the router and the fetch handler only send it. */
 export interface FileServing {
+  /** The path that all requests for files begin with. */
+  readonly prefix: string;
   /** Returns the part of a path below the route prefix; undefined for a path that belongs to others. */
   below(path: string): string | undefined;
   /** Answers a request for the path below the prefix: '' for the list, else a file id. */
-  answer(request: FileRequest, below: string, search: string): Promise<FileAnswer>;
+  answer(request: ServedRequest, below: string, search: string): Promise<FileAnswer>;
   readonly limits: FileServingLimits;
+}
+
+export interface ServedRequest extends FileRequest {
+  readonly end: ConnectionEnd;
 }
 
 /** A user, or a link that reads in a user's name. */
@@ -45,11 +53,12 @@ export type Grant = (id: string, asker: Asker) => Promise<GrantedFile | undefine
 
 export function createFileServing(config: FileServingConfig): FileServing {
   const { now = Date.now, linkKeys = [], logger } = config;
-  const limits = { ...DEFAULT_LIMITS, ...config.limits };
+  const limits = checkLimits(config.limits);
   const prefix = prefixPath(config.routePrefix);
   const files = createStoredFiles(openStoreRoot(config.resourceStoreUri, 'resourceStoreUri'), now);
   checkLinkKeys(linkKeys);
   const grant = createGrant(config, files, now);
+  const checkHost = createHostCheck(config);
   let active = 0;
 
   const decide = async (request: FileRequest, below: string, search: string): Promise<FileAnswer> => {
@@ -74,7 +83,9 @@ export function createFileServing(config: FileServingConfig): FileServing {
   };
 
   /** Answers in turn for no more than the limit, so that slow clients cannot use up descriptors. */
-  const answer = async (request: FileRequest, below: string, search: string): Promise<FileAnswer> => {
+  const answer = async (request: ServedRequest, below: string, search: string): Promise<FileAnswer> => {
+    const foreign = checkHost(request.header, request.end);
+    if (foreign !== undefined) return refusedHost(foreign);
     if (request.method !== 'GET' && request.method !== 'HEAD') return methodNotAllowed();
     if (active >= limits.maxDownloads) return busy();
     active++;
@@ -91,7 +102,7 @@ export function createFileServing(config: FileServingConfig): FileServing {
     }
   };
 
-  return { answer, limits, below: (path) => pathBelow(prefix, path) };
+  return { answer, limits, prefix, below: (path) => pathBelow(prefix, path) };
 }
 
 /** Returns the user in whose name a link reads. Undefined for a wrong link, and one that another user made public. */
@@ -123,7 +134,7 @@ async function answerFile(
   opened: OpenedFile,
   allowInline: boolean,
 ): Promise<FileAnswer> {
-  const header = (name: string): string | undefined => request.header(name);
+  const { header } = request;
   const validators = validatorsOf(record, opened);
   const { size } = opened;
   const shared = {
@@ -181,6 +192,11 @@ function releasing(body: FileBody, release: () => void): FileBody {
     await body.close();
   };
   return { ...body, close };
+}
+
+function refusedHost({ header, value = '' }: ForeignHeader): FileAnswer {
+  const remedy = header === 'Host' ? ': name it in allowedHosts' : '';
+  return refusal(403, 'FORBIDDEN', `Requests with the ${header} "${value}" are not served${remedy}`);
 }
 
 function methodNotAllowed(): FileAnswer {

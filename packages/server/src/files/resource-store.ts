@@ -6,7 +6,7 @@ import { contentTypeOf } from './content-types.ts';
 import { safeFilename } from './download-name.ts';
 import { isFileId, newFileId, ownerKey, parseRecordName, recordName } from './file-id.ts';
 import { openStoreRoot, type StoreRoot } from './store-root.ts';
-import { createStoreUsage, DEFAULT_QUOTA, FileQuotaError, type ResourceStoreQuota } from './store-usage.ts';
+import { checkQuota, createStoreUsage, FileQuotaError, type ResourceStoreQuota } from './store-usage.ts';
 import { isPast, type StoredFile } from './stored-file.ts';
 import { createStoredFiles, readRecord, type StoredFiles } from './stored-files.ts';
 
@@ -60,6 +60,9 @@ const ABANDONED_MS = 60 * 60 * 1000;
 /** Time between two sweeps by `put`. Other processes may write to the same folder, so usage is counted anew each time. */
 const SWEEP_EVERY_MS = 60 * 1000;
 
+/** Stands in the place of a record while its file is being written. */
+const UNFINISHED = '{"isUnfinished":true}';
+
 /** Permissions of files and records: for the owner of the process alone. */
 const OWNER_ALONE = 0o600;
 
@@ -67,19 +70,21 @@ const OWNER_ALONE = 0o600;
 export function createResourceStore(options: ResourceStoreOptions): ResourceStore {
   const { now = Date.now, logger } = options;
   const root = openStoreRoot(options.uri, 'uri');
-  const usage = createStoreUsage({ ...DEFAULT_QUOTA, ...options.quota });
+  const usage = createStoreUsage(checkQuota(options.quota));
   const files = createStoredFiles(root, now);
   const writing = new Set<string>();
   let sweptAt = Number.NEGATIVE_INFINITY;
   let sweeping: Promise<number> | undefined;
 
   const put = async (content: FileContent, request: PutFileOptions): Promise<StoredFile> => {
+    const { maxBytes = Infinity } = request;
+    if (!(maxBytes >= 0)) throw new Error(`maxBytes ${maxBytes} must be a number from 0`);
     const plan = planFile(request, { ttlMs: options.ttlMs ?? DAY_MS, now: now() });
     if (now() - sweptAt >= SWEEP_EVERY_MS) await sweep();
     await root.check();
     const name = recordName(plan.id, plan.owner);
     const count = (size: number): void => {
-      if (size > (request.maxBytes ?? Infinity)) throw tooLarge(request);
+      if (size > maxBytes) throw tooLarge(maxBytes);
       usage.grow(name, ownerKey(plan.owner), size);
     };
     return writeFile(root, { name, plan, content, count, writing, release: () => usage.delete(name) });
@@ -166,8 +171,8 @@ interface FileWrite {
 }
 
 /**
- * Writes an unfinished record, the bytes, then the record: at any moment, a crash leaves either a complete file or one
- * whose record says that it is not. A sweep removes the latter, and never bytes that another program put there.
+ * Creates the file, an unfinished record, the bytes, then the record. After a crash, a sweep finds the unfinished record,
+ * which stands only beside a file that this function created: files that another program put there are never removed.
  */
 async function writeFile(root: StoreRoot, write: FileWrite): Promise<StoredFile> {
   const { name, plan, writing } = write;
@@ -178,11 +183,13 @@ async function writeFile(root: StoreRoot, write: FileWrite): Promise<StoredFile>
   try {
     write.count(0);
     undo.push(async () => write.release());
-    await createFile(join(root.path, name), plan.id, (handle) => handle.writeFile('{"isUnfinished":true}'));
-    undo.push(() => removeIfPresent(join(root.path, name)));
     const handle = await createNew(file, plan.id);
     undo.push(() => removeIfPresent(file));
-    const written = await closing(handle, () => writeContent(handle, write));
+    const written = await closing(handle, async () => {
+      await createFile(join(root.path, name), plan.id, (record) => record.writeFile(UNFINISHED));
+      undo.push(() => removeIfPresent(join(root.path, name)));
+      return writeContent(handle, write);
+    });
     const record: StoredFile = { ...plan, ...written };
     await replaceRecord(join(root.path, name), record);
     return record;
@@ -310,7 +317,7 @@ async function modifiedMs(path: string): Promise<number> {
   }
 }
 
-function tooLarge({ maxBytes = 0 }: PutFileOptions): FileQuotaError {
+function tooLarge(maxBytes: number): FileQuotaError {
   return new FileQuotaError(`The file has more than ${maxBytes} bytes: write less, or raise "maxBytes"`);
 }
 

@@ -10,12 +10,20 @@ export interface ResourceStoreQuota {
   readonly totalBytes: number;
 }
 
-export const DEFAULT_QUOTA: ResourceStoreQuota = {
+const DEFAULT_QUOTA: ResourceStoreQuota = {
   fileBytes: 256 * 1024 ** 2,
   ownerBytes: 1024 ** 3,
   ownerFiles: 1000,
   totalBytes: 10 * 1024 ** 3,
 };
+
+/** Fills in the limits that are not set; throws for those that would limit nothing by mistake. */
+export function checkQuota(quota: Partial<ResourceStoreQuota> = {}): ResourceStoreQuota {
+  const wrong = Object.entries(quota).find(([, limit]) => !(limit >= 0));
+  if (wrong !== undefined)
+    throw new Error(`quota.${wrong[0]} ${wrong[1]} must be a number from 0, or Infinity`);
+  return { ...DEFAULT_QUOTA, ...quota };
+}
 
 /** A file that exceeds a limit of the store. The message may be shown to the user; it names no path. */
 export class FileQuotaError extends Error {

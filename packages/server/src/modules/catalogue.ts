@@ -27,7 +27,7 @@ export function keptForModules<Module, Value extends { readonly modules: readonl
   return made;
 }
 
-// What the specification advises for tools, and what hosts accept.
+// The specification advises these for tools, and hosts refuse others.
 const NAME = /^[A-Za-z0-9_.-]{1,128}$/;
 
 function isSame<Module>(one: readonly Module[], other: readonly Module[]): boolean {

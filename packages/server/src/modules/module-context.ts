@@ -5,7 +5,7 @@ export type ContextArguments<Modules extends readonly Handling[], Options> =
     : [context: ContextOf<Modules>, options?: Options];
 
 /** The context that all handlers of some modules can work with. */
-export type ContextOf<Modules extends readonly Handling[]> =
+type ContextOf<Modules extends readonly Handling[]> =
   Asked<Modules[number]> extends (context: infer Context) => void ? Context : never;
 
 /** Any module: each kind of handler gets its input first, then the request's context, then the server's. */

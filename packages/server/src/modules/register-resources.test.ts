@@ -144,7 +144,16 @@ describe.each(eras)('resources in the %s era', (era) => {
 
 describe('registration of resources', () => {
   test('the types of variables come from the template', () => {
-    expectTypeOf(note.handler).parameter(0).toMatchTypeOf<{ variables: { folder: string; page: string } }>();
+    defineResource({
+      ...note,
+      template: 'notes://{folder}{?page,tags*}',
+      handler: ({ variables }) => {
+        expectTypeOf(variables.folder).toEqualTypeOf<string>();
+        expectTypeOf(variables.page).toEqualTypeOf<string | undefined>();
+        expectTypeOf(variables.tags).toEqualTypeOf<readonly string[] | undefined>();
+        return '';
+      },
+    });
     defineResource({
       name: 'files',
       description: 'Files',
@@ -168,9 +177,12 @@ describe('registration of resources', () => {
     expect(factoryOf([resource({ uri: 'index' })])).toThrow('needs a scheme');
   });
 
-  test('a broken template is refused with its name', () => {
-    expect(factoryOf([resource({ template: 'a://{b' })])).toThrow(
-      `The template of resource 'index', "a://{b"`,
+  test.each([
+    ['a://{b', 'Unclosed template expression in "a://{b"'],
+    ['a://{b,c}', '{b,c} has several names: give each its own braces'],
+  ])('the broken template %s is refused with name and reason', (template, reason) => {
+    expect(factoryOf([resource({ template })])).toThrow(
+      `The template of resource 'index' is not valid: ${reason}`,
     );
   });
 
@@ -184,6 +196,26 @@ describe('registration of resources', () => {
     expect(await modern.readResource('notes://index')).toMatchObject({ ttlMs: 1000, cacheScope: 'public' });
     await using legacy = await connectInMemory(factoryOf(resources), { era: 'legacy' });
     expect(await legacy.readResource('notes://index')).not.toHaveProperty('ttlMs');
+  });
+
+  test.each([
+    ['x://a', {}],
+    ['x://a?page=2', { page: '2' }],
+    ['x://a?tags=u,v&other=1&page=a%20b', { page: 'a b', tags: ['u', 'v'] }],
+    ['x://a?tags=u&tags=v&from=3', { tags: ['u', 'v'], from: '3' }],
+  ])('the query of %s is read in any order, with parts missing', async (uri, expected) => {
+    const query = defineResource({
+      name: 'query',
+      description: 'Query',
+      template: 'x://{id}{?page,tags*}{&from}',
+      handler: ({ variables }) => JSON.stringify(variables),
+    });
+    await using client = await connectInMemory(factoryOf([query]));
+    const [content] = (await client.readResource(uri)).contents;
+    expect(JSON.parse(content !== undefined && 'text' in content ? content.text : '')).toEqual({
+      id: 'a',
+      ...expected,
+    });
   });
 
   test('a list variable with thousands of members is read at once', async () => {

@@ -121,9 +121,13 @@ function templateOf(module: ResourceModule): Template[] {
   try {
     return [{ module, template, match: compileTemplate(template) }];
   } catch (error) {
-    throw new TypeError(`The template of resource '${name}', ${JSON.stringify(template)}, is not valid`, {
-      cause: error,
-    });
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new TypeError(
+      `The template of resource '${name}' is not valid: ${reason} in ${JSON.stringify(template)}`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -17,7 +17,7 @@ export interface ResourceModule<Variables = TemplateVariables, Ctx = ToolContext
   readonly name: string;
   readonly description: string;
   readonly uri?: string;
-  /** A URI with variables: `notes://{folder}/{id}`, `{/parts*}`, `{+path}`, `{?page}`. */
+  /** A URI with variables: `notes://{folder}/{id}`, `{/parts*}`, `{+path}`, `{?page}`. A query may come in any order. */
   readonly template?: string;
   /** Type of the contents. Without one, a text is `text/plain` and bytes are `application/octet-stream`. */
   readonly mimeType?: string;
@@ -60,19 +60,21 @@ export type ResourcePart = Partial<Pick<TextResourceContents, 'uri' | 'mimeType'
 
 export type TemplateVariables = Readonly<Record<string, string | readonly string[]>>;
 
-/** Names of the variables in a template, with lists for those that have a star. */
+/** Variables of a template: lists for those with a star; those of a query may be missing. */
 export type VariablesOf<Template> = string extends Template
   ? TemplateVariables
   : Template extends `${string}{${infer Expression}}${infer Rest}`
-    ? ExpressionVariables<WithoutOperator<Expression>> & VariablesOf<Rest>
+    ? ExpressionVariables<Expression> & VariablesOf<Rest>
     : unknown;
 
-type WithoutOperator<Expression> = Expression extends `${'+' | '#' | '.' | '/' | '?' | '&'}${infer Names}`
-  ? Names
-  : Expression;
+type ExpressionVariables<Expression> = Expression extends `${'?' | '&'}${infer Names}`
+  ? Partial<NamedVariables<Names>>
+  : Expression extends `${'+' | '#' | '.' | '/'}${infer Names}`
+    ? NamedVariables<Names>
+    : NamedVariables<Expression>;
 
-type ExpressionVariables<Names> = Names extends `${infer First},${infer Rest}`
-  ? Variable<First> & ExpressionVariables<Rest>
+type NamedVariables<Names> = Names extends `${infer First},${infer Rest}`
+  ? Variable<First> & NamedVariables<Rest>
   : Variable<Names>;
 
 type Variable<Name> = Name extends `${infer Plain}*`

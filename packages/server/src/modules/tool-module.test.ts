@@ -1,5 +1,7 @@
 import { describe, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
+import { handleToolError } from '../errors.ts';
+import { buildAuthResponse, error, resultOf, success } from '../results.ts';
 import { defineTool, type ToolHandler, type ToolModule } from './tool-module.ts';
 
 describe('types of tools', () => {
@@ -36,7 +38,12 @@ describe('types of tools', () => {
       ToolHandler<{ a: number }, { sum: number }, { base: number }>
     >();
     expectTypeOf<z.ZodType<{ a: number }>>().toExtend<(typeof byHand)['inputSchema']>();
-    const tools: ToolModule[] = [byHand];
+    const text: ToolModule<{ a: number }, string> = {
+      ...byHand,
+      outputSchema: z.string(),
+      handler: () => 'a',
+    };
+    const tools: ToolModule[] = [byHand, text];
     expectTypeOf(tools).toEqualTypeOf<ToolModule[]>();
     const wrong: ToolModule<{ a: number }, { sum: number }> = {
       ...byHand,
@@ -44,6 +51,43 @@ describe('types of tools', () => {
       handler: () => ({ sum: 'three' }),
     };
     expectTypeOf(wrong.name).toBeString();
+  });
+
+  test('builders of results fit a schema with all branches, and no other', () => {
+    const outputSchema = resultOf(z.object({ type: z.literal('success'), n: z.number() }));
+    const parts = { name: 'all', description: 'All branches', inputSchema: z.object({ n: z.number() }) };
+    defineTool({
+      ...parts,
+      outputSchema,
+      handler: ({ n }) => {
+        if (n === 1) return error('one');
+        if (n === 2) return buildAuthResponse('two', 'https://example.com');
+        if (n === 3) return { type: 'success', n };
+        if (n === 4) return handleToolError(new Error('four'));
+        return success({ n });
+      },
+    });
+    defineTool({
+      ...parts,
+      outputSchema: z.object({ list: z.array(z.object({ kind: z.literal(['a', 'b']) })) }),
+      handler: async () => ({ list: [{ kind: 'a' }] }),
+    });
+    defineTool({
+      ...parts,
+      handler: () => ({ isError: true, content: [{ type: 'text', text: 'without a schema' }] }),
+    });
+    defineTool({
+      ...parts,
+      outputSchema,
+      // @ts-expect-error no branch has this type
+      handler: () => ({ type: 'succes', n: 3 }),
+    });
+    defineTool({
+      ...parts,
+      outputSchema: z.object({ n: z.number() }),
+      // @ts-expect-error the schema has no branch for a login
+      handler: () => buildAuthResponse('two', 'https://example.com'),
+    });
   });
 
   test('a handler that returns what its schema forbids does not compile', () => {

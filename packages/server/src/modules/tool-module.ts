@@ -41,21 +41,23 @@ export type InputSchemaLike<In = unknown> = StandardSchemaWithJSON<unknown, In>;
 export type OutputSchemaLike<Out = unknown> = StandardSchemaWithJSON<Out, unknown>;
 
 /**
- * Values that a handler may return. With an output schema: the structured value alone, which also becomes the text,
- * or a whole result. Without one (`undefined`): a text or a whole result.
+ * Values that a handler may return: the structured value alone, which also becomes the text, or a whole result. Without
+ * an output schema, `Out` is a text or a result with content.
  */
-export type ToolReturn<Out> = unknown extends Out
-  ? unknown
-  : [Out] extends [undefined]
-    ? string | CallToolResult | InputRequiredResult
-    : Out | StructuredToolResult<Out> | FailedToolResult | InputRequiredResult;
+export type ToolReturn<Out> = Out | StructuredToolResult<Out> | FailedToolResult | QuestionResult;
+
+/** A result of `inputRequired` of the SDK, which asks the client for something. */
+export interface QuestionResult extends Pick<InputRequiredResult, 'inputRequests' | 'requestState'> {
+  // Named members only: beside any others, the compiler would not keep the `'success'` of a result that a handler returns.
+  readonly resultType: 'input_required';
+}
 
 /** A whole result with typed `structuredContent`; `content` is filled in where it is left out. */
 export interface StructuredToolResult<Out> {
   readonly structuredContent: Out;
   readonly content?: ContentBlock[];
-  readonly isError?: false;
-  readonly _meta?: Record<string, unknown>;
+  readonly isError?: boolean | undefined;
+  readonly _meta?: Record<string, unknown> | undefined;
 }
 
 /** A result that tells the model of a failure. Its `structuredContent` need not follow the output schema. */
@@ -63,7 +65,7 @@ export interface FailedToolResult {
   readonly isError: true;
   readonly content: ContentBlock[];
   readonly structuredContent?: unknown;
-  readonly _meta?: Record<string, unknown>;
+  readonly _meta?: Record<string, unknown> | undefined;
 }
 
 /** A module as `defineTool` returns it: it keeps the literal name and the schemas, which type the client of a test. */
@@ -72,7 +74,7 @@ export interface DefinedTool<
   Input extends InputSchemaLike,
   Output extends OutputSchemaLike | undefined,
   Ctx,
-> extends ToolModule<SchemaOutput<Input>, SchemaInput<Output>, Ctx> {
+> extends ToolModule<SchemaOutput<Input>, HandlerOutput<Output>, Ctx> {
   readonly name: Name;
   readonly inputSchema: Input & InputSchemaLike<SchemaOutput<Input>>;
   // Only a type: tells the client of a test which value it gets.
@@ -85,6 +87,7 @@ export interface ToolDefinition<
   Input extends InputSchemaLike,
   Output extends OutputSchemaLike | undefined,
   Ctx,
+  Literal,
 > extends Omit<ToolModule, 'name' | 'inputSchema' | 'outputSchema' | 'handler'> {
   readonly name: Name;
   readonly inputSchema: Input;
@@ -93,13 +96,36 @@ export interface ToolDefinition<
     args: SchemaOutput<Input>,
     extra: ToolExtra,
     context: Ctx,
-  ): MaybePromise<ToolReturn<SchemaInput<Output>>>;
+  ): MaybePromise<DefinedReturn<Output> | LiteralHint<Literal>>;
 }
 
-/** The type that a schema accepts; `undefined` stands for no schema. */
+// Apart from `ToolReturn`, because a condition there would keep modules of different types out of one array.
+type DefinedReturn<Output> = Output extends StandardSchemaWithJSON
+  ? ToolReturn<SchemaInput<Output>>
+  : string | CallToolResult | QuestionResult;
+
+/** Keeps the compiler from widening `type: 'success'` to a text while it infers the schema. No value is of this type. */
+type LiteralHint<Literal> = Readonly<Record<string, HintedMember<Literal>>> & {
+  readonly [doesNotMatchOutputSchema]: never;
+};
+
+type HintedMember<Literal> =
+  | Literal
+  | readonly HintedMember<Literal>[]
+  | { readonly [member: string]: HintedMember<Literal> };
+
+// Its name stands in the compiler's message about a wrong handler.
+declare const doesNotMatchOutputSchema: unique symbol;
+
+/** The type that a schema accepts. */
 export type SchemaInput<Schema> = Schema extends StandardSchemaWithJSON
   ? StandardSchemaWithJSON.InferInput<Schema>
-  : undefined;
+  : never;
+
+/** The value that a handler makes for an output schema, or for none. */
+type HandlerOutput<Schema> = Schema extends StandardSchemaWithJSON
+  ? StandardSchemaWithJSON.InferInput<Schema>
+  : string | CallToolResult;
 
 /** The type that a schema returns; `undefined` stands for no schema. */
 export type SchemaOutput<Schema> = Schema extends StandardSchemaWithJSON
@@ -114,6 +140,7 @@ export function defineTool<
   Input extends InputSchemaLike,
   Output extends OutputSchemaLike | undefined = undefined,
   Ctx = ToolContext,
->(tool: ToolDefinition<Name, Input, Output, Ctx>): DefinedTool<Name, Input, Output, Ctx> {
+  Literal extends string | number | boolean = never,
+>(tool: ToolDefinition<Name, Input, Output, Ctx, Literal>): DefinedTool<Name, Input, Output, Ctx> {
   return tool as unknown as DefinedTool<Name, Input, Output, Ctx>;
 }

@@ -4,7 +4,7 @@ import {
   isInputRequiredResult,
 } from '@modelcontextprotocol/server';
 import { createHttpError } from '../errors/http-error.ts';
-import { fillContent } from '../results/fill-content.ts';
+import { fillContent, type ToolResultDraft } from '../results/fill-content.ts';
 import { describeIssues } from './input.ts';
 import type { OutputSchemaLike, ToolModule } from './tool-module.ts';
 
@@ -42,8 +42,7 @@ export async function forLegacyClient(tool: ToolModule, result: CallToolResult):
 
 function plainResult(tool: string, returned: unknown): CallToolResult {
   if (typeof returned === 'string') return { content: [{ type: 'text', text: returned }] };
-  if (isRecord(returned) && Array.isArray(returned['content']))
-    return fillContent(returned as CallToolResult);
+  if (isRecord(returned) && Array.isArray(returned['content'])) return fillContent(returned);
   throw new TypeError(
     `The handler of tool '${tool}' returned ${kindOf(returned)}: return a text or a result with content, or give the tool an outputSchema`,
   );
@@ -57,9 +56,9 @@ async function structuredResult(
   const isWhole = isRecord(returned) && 'structuredContent' in returned;
   const outcome = await schema['~standard'].validate(isWhole ? returned['structuredContent'] : returned);
   if (outcome.issues !== undefined) throw brokenSchema(tool, describeIssues(outcome.issues));
-  const whole = isWhole ? (returned as unknown as CallToolResult) : { content: [] };
+  const whole: ToolResultDraft = isWhole ? returned : {};
   // The parsed value: clients refuse fields that the schema does not name.
-  return fillContent({ ...whole, content: whole.content ?? [], structuredContent: outcome.value });
+  return fillContent({ ...whole, structuredContent: outcome.value });
 }
 
 /** The client learns that the server is at fault; only the log gets the fields, as the cause. */

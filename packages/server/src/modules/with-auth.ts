@@ -1,6 +1,10 @@
-import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import { buildAuthResponse } from '../results/auth-response.ts';
-import { signInRequest } from './sign-in-request.ts';
+import {
+  type CallToolResult,
+  isInputRequiredResult,
+  ProtocolError,
+  ProtocolErrorCode,
+} from '@modelcontextprotocol/server';
+import { type AuthResult, requestAuth } from '../results/auth-response.ts';
 import type { OutputSchemaLike, ToolExtra } from './tool-module.ts';
 import { type AnyModule, kindOf, wrapHandler } from './wrap-handler.ts';
 
@@ -25,7 +29,7 @@ export type WithoutToken<Module extends AnyModule> = Omit<Module, 'handler'> & {
 
 /**
  * Gets an access token before each call and passes it to the handler as `context.accessToken`. Without a sign-in the
- * client gets the address to sign in at. Without a module, returns a function that wraps one.
+ * client gets the address to sign in at. The handler gets a copy of the context: keep it a plain object. Without a module, returns a function that wraps one.
  */
 export function withAuth<Module extends AnyModule, Adapter extends AccessTokens>(
   module: Module,
@@ -76,25 +80,22 @@ function isAuthRequired(error: unknown): error is Error & AuthRequired {
   );
 }
 
-async function answer(
-  module: AnyModule,
-  { message, authUrl }: AuthRequired,
-  extra: ToolExtra,
-): Promise<unknown> {
-  const request = signInRequest(message, authUrl, extra);
-  if (request !== undefined) return request;
-  if (kindOf(module) === 'tool') return await toolAnswer(module, buildAuthResponse(message, authUrl));
-  throw new ProtocolError(ProtocolErrorCode.InvalidRequest, message, { type: 'auth_required', authUrl });
+async function answer(module: AnyModule, required: AuthRequired, extra: ToolExtra): Promise<unknown> {
+  const { message, authUrl } = required;
+  const result = await requestAuth(extra, { message, authUrl });
+  if (isInputRequiredResult(result)) return result;
+  if (kindOf(module) === 'tool') return await toolAnswer(module, result);
+  throw new ProtocolError(ProtocolErrorCode.InvalidRequest, message, result.structuredContent);
 }
 
 /** Marks the answer as an error where the output schema does not allow for it: as a success, clients would refuse it. */
 async function toolAnswer(
   { outputSchema }: AnyModule & { readonly outputSchema?: OutputSchemaLike },
-  result: CallToolResult,
+  result: AuthResult,
 ): Promise<CallToolResult> {
   const outcome = await outputSchema?.['~standard'].validate(result.structuredContent);
   if (outcome?.issues === undefined) return result;
   // A model that sees only the text needs the address, too.
-  const { authUrl } = result.structuredContent as { authUrl: string };
-  return { ...result, content: [...result.content, { type: 'text', text: authUrl }], isError: true };
+  const address = { type: 'text', text: result.structuredContent.authUrl } as const;
+  return { ...result, content: [...result.content, address], isError: true };
 }

@@ -21,7 +21,7 @@ export interface AuthAdapter {
 export interface LoginOptions {
   /** Name to keep the tokens under. Default: the verified email or the subject of the ID token, else `default`. */
   readonly account?: string | undefined;
-  /** Ends the wait of this caller. A sign-in that no other caller waits for ends with it. */
+  /** Ends the wait of this caller. A sign-in that `login` began ends with its last caller; any other stays open for its user. */
   readonly signal?: AbortSignal | undefined;
   /** Gets the address to visit; replaces the `onAuthUrl` of the config for this call. */
   readonly onAuthUrl?: ((prompt: AuthPrompt) => void) | undefined;

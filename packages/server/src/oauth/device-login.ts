@@ -1,10 +1,13 @@
 import { OAuthRequestError } from './oauth-errors.ts';
-import type { DeviceAuthorization, Grant } from './oidc-client.ts';
+import type { DeviceAuthorization, SignInGrant } from './oidc-client.ts';
 import type { LoginContext, PendingLogin } from './pending-login.ts';
 import { reasonOf, sleep } from './waiting.ts';
 
 /** Milliseconds that an issuer which is asked too often, or cannot be reached, adds to the interval (RFC 8628, 3.5). */
 const SLOW_DOWN_MS = 5000;
+
+/** Bounds for an interval of the issuer: between flooding it and a user who waits in vain. */
+const INTERVAL_MS = { least: 1000, most: 60_000 };
 
 /** Begins a device flow (RFC 8628); undefined where the issuer has none. */
 export async function beginDeviceLogin<Result>(
@@ -37,9 +40,10 @@ async function poll(
   device: DeviceAuthorization,
   expiresAt: number,
   signal: AbortSignal,
-): Promise<Grant> {
+): Promise<SignInGrant> {
   let intervalMs = device.intervalMs;
   for (;;) {
+    intervalMs = Math.min(Math.max(intervalMs, INTERVAL_MS.least), INTERVAL_MS.most);
     await sleep(intervalMs, signal);
     if (now() >= expiresAt)
       throw new OAuthRequestError('The code of the device sign-in has expired', { error: 'expired_token' });

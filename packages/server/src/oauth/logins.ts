@@ -3,7 +3,7 @@ import type { CachedToken } from './cached-token.ts';
 import { beginDeviceLogin } from './device-login.ts';
 import type { OAuthFactoryConfig } from './oauth-config.ts';
 import { OAuthRequestError } from './oauth-errors.ts';
-import type { Grant, OidcClient } from './oidc-client.ts';
+import type { SignInGrant, OidcClient } from './oidc-client.ts';
 import { type Callbacks, createCallbacks, type LoginContext, type PendingLogin } from './pending-login.ts';
 import type { ProviderProfile } from './providers.ts';
 import { openSystemBrowser } from './system-browser.ts';
@@ -19,8 +19,8 @@ interface Session {
 export interface Logins {
   /** Begins a sign-in, or finds the one that waits, and leaves it to its user. */
   begin(options: LoginOptions): Promise<AuthPrompt>;
-  /** Shows the sign-in to the user and waits for its end. */
-  wait(options: LoginOptions): Promise<Session>;
+  /** Shows the sign-in to the user and waits for its end. The last caller that leaves ends one that does not stay open. */
+  wait(options: LoginOptions, staysOpen: boolean): Promise<Session>;
   handleCallback(search: URLSearchParams, options: CallbackOptions): Promise<Session>;
 }
 
@@ -31,7 +31,12 @@ export function createLogins(
   tokens: ServiceTokens,
 ): Logins {
   const { now = Date.now, service } = config;
-  const context = { client, service, now, save: (grant: Grant, name?: string) => save(tokens, grant, name) };
+  const context = {
+    client,
+    service,
+    now,
+    save: (grant: SignInGrant, name?: string) => save(tokens, grant, name),
+  };
   const callbacks = createCallbacks<Session>(context);
   const shared = new Map<string | undefined, SharedLogin>();
   const join = (account: string | undefined): SharedLogin => {
@@ -39,7 +44,14 @@ export function createLogins(
     if (present !== undefined) return present;
     const pending = beginLogin(config, profile, { context, callbacks }, account);
     const forget = (): void => void (shared.get(account) === login && shared.delete(account));
-    const login: SharedLogin = { pending, forget, waiters: 0, isDetached: false, isShown: false };
+    const login: SharedLogin = {
+      pending,
+      forget,
+      waiters: 0,
+      isDetached: false,
+      isTold: false,
+      isOpened: false,
+    };
     shared.set(account, login);
     void outcomeOf(pending).then((failure) => {
       forget();
@@ -52,10 +64,15 @@ export function createLogins(
       const login = join(account);
       login.isDetached = true;
       const { prompt } = await untilAborted(login.pending, signal);
-      onAuthUrl?.(prompt);
+      // Over HTTP the error tells the user, and the log is that of the operator.
+      if (onAuthUrl !== undefined || config.redirectUri === undefined) tell(login, prompt, config, onAuthUrl);
       return prompt;
     },
-    wait: (options) => waitFor(join(options.account), config, options),
+    async wait(options, staysOpen) {
+      const login = join(options.account);
+      login.isDetached ||= staysOpen;
+      return await waitFor(login, config, options);
+    },
     async handleCallback(search, { account }) {
       const session = callbacks.complete(search, {
         isAllowed: (own) => account === undefined || own === account,
@@ -73,9 +90,10 @@ interface SharedLogin {
   /** Makes the next caller begin another sign-in. */
   readonly forget: () => void;
   waiters: number;
-  /** A caller was told the address and has left; the user may still come. */
+  /** Stays open for its user where no caller waits. */
   isDetached: boolean;
-  isShown: boolean;
+  isTold: boolean;
+  isOpened: boolean;
 }
 
 /** Waits for the end of a sign-in and returns why it failed; undefined where it succeeded. */
@@ -93,7 +111,7 @@ async function outcomeOf(pending: Promise<PendingLogin<Session>>): Promise<strin
 }
 
 /** Stores the tokens of a sign-in under the name that the caller chose, or the issuer. */
-async function save(tokens: ServiceTokens, grant: Grant, name: string | undefined): Promise<Session> {
+async function save(tokens: ServiceTokens, grant: SignInGrant, name: string | undefined): Promise<Session> {
   const account = name ?? grant.account ?? 'default';
   await tokens.exclusively(account, () => tokens.save(account, grant.token));
   return { account, token: grant.token };
@@ -156,24 +174,35 @@ function abandon({ pending, forget }: SharedLogin): void {
   );
 }
 
-/** Shows the address once, however many callers wait: 50 calls do not open 50 windows. */
+/** Shows the address to the user, who may see a browser, the text, or both. */
 function show(
   login: SharedLogin,
   prompt: AuthPrompt,
   config: OAuthFactoryConfig,
   onAuthUrl: LoginOptions['onAuthUrl'],
 ): void {
-  const tell = onAuthUrl ?? config.onAuthUrl ?? tellLogger(config);
-  if (tell === undefined && config.headless)
+  const isSilent = (onAuthUrl ?? config.onAuthUrl ?? config.logger) === undefined;
+  if (isSilent && config.headless)
     throw new Error('A headless sign-in has no place to show its address: pass onAuthUrl or logger');
-  if (login.isShown) return;
-  login.isShown = true;
-  tell?.(prompt);
-  if (!config.headless) void openBrowser(prompt, config);
+  tell(login, prompt, config, onAuthUrl);
+  // Once, however many callers wait: 50 calls do not open 50 windows.
+  if (config.headless || login.isOpened) return;
+  login.isOpened = true;
+  void openBrowser(prompt, config);
 }
 
-function tellLogger({ logger }: OAuthFactoryConfig): ((prompt: AuthPrompt) => void) | undefined {
-  return logger && (({ message, authUrl }) => logger.info(`${message} ${authUrl}`));
+/** Tells a caller that asks for it each time, the config's `onAuthUrl` or the logger once. */
+function tell(
+  login: SharedLogin,
+  prompt: AuthPrompt,
+  config: OAuthFactoryConfig,
+  onAuthUrl: LoginOptions['onAuthUrl'],
+): void {
+  if (onAuthUrl !== undefined) return onAuthUrl(prompt);
+  if (login.isTold) return;
+  login.isTold = true;
+  if (config.onAuthUrl !== undefined) config.onAuthUrl(prompt);
+  else config.logger?.info(`${prompt.message} ${prompt.authUrl}`);
 }
 
 async function openBrowser({ authUrl }: AuthPrompt, config: OAuthFactoryConfig): Promise<void> {

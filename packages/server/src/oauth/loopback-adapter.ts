@@ -30,7 +30,7 @@ export function createLoopbackAdapter(
     },
     async login(options = {}) {
       requireAccount(config, options.account);
-      const { account } = await keepAlive(logins.wait(options));
+      const { account } = await keepAlive(logins.wait(options, false));
       return { account };
     },
     async logout(account) {
@@ -40,10 +40,16 @@ export function createLoopbackAdapter(
     },
     accounts: () => tokens.accounts(),
     async handleCallback(url, options = {}) {
-      const { account } = await logins.handleCallback(new URL(url).searchParams, options);
+      const { account } = await logins.handleCallback(parametersOf(url), options);
       return { account };
     },
   };
+}
+
+/** Reads the parameters of an address, or of its path alone. The error of `new URL` would quote the code in it. */
+function parametersOf(url: string | URL): URLSearchParams {
+  const [, query = ''] = String(url).split('?');
+  return new URLSearchParams(query.split('#')[0]);
 }
 
 /** Milliseconds that a timer can have; the timer only keeps the process alive. */
@@ -61,7 +67,8 @@ async function keepAlive(signIn: Promise<SignedIn>): Promise<SignedIn> {
 
 async function tokenBySignIn(logins: Logins, options: AccessTokenOptions): Promise<string> {
   if (options.interactive !== true) throw new AuthRequiredError(await logins.begin(options));
-  const { token } = await logins.wait(options);
+  // A call ends long before a user has signed in: clients allow it a minute. The next one finds the token.
+  const { token } = await logins.wait(options, true);
   return token.accessToken;
 }
 

@@ -61,7 +61,7 @@ const RULES: readonly Rule[] = [
   optional(
     'clientSecret',
     (value) => isText(value, /./),
-    'a non-empty string; leave it out for a public client',
+    'a non-empty string, or left out for a public client',
   ),
   ({ scope }) =>
     isText(scope, /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/)
@@ -84,8 +84,8 @@ const RULES: readonly Rule[] = [
     tenant !== undefined && issuer !== undefined ? 'tenant and issuer exclude each other' : undefined,
   ({ issuer, provider }) =>
     issuer === undefined && provider === 'oidc' ? "issuer is required for provider 'oidc'" : undefined,
-  optional('issuer', isPlainAddress, ADDRESS('issuer')),
-  optional('redirectUri', isPlainAddress, ADDRESS('callback')),
+  optional('issuer', isPlainAddress, addressOf('issuer')),
+  optional('redirectUri', isPlainAddress, addressOf('callback')),
   optional('callbackPath', (value) => isText(value, /^\/[\w./~-]*$/), 'a path such as /callback'),
   ({ callbackPath, redirectUri }) =>
     callbackPath !== undefined && redirectUri !== undefined
@@ -96,7 +96,7 @@ const RULES: readonly Rule[] = [
   ),
 ];
 
-function ADDRESS(of: string): string {
+function addressOf(of: string): string {
   return `the address of the ${of}: https (http only on loopback), without user, query and fragment`;
 }
 

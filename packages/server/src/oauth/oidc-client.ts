@@ -7,17 +7,17 @@ import type { ProviderProfile } from './providers.ts';
 import { browserAddress, isLoopback } from './web-address.ts';
 
 /** Result of a sign-in. */
-export interface Grant {
+export interface SignInGrant {
   readonly token: CachedToken;
   /** Name that the ID token gives the user: the verified email, else the subject. */
   readonly account: string | undefined;
 }
 
-export interface AuthorizationRequest {
+interface AuthorizationRequest {
   /** Address for the browser, checked. */
   readonly url: string;
   /** Exchanges the code of the callback. Throws where the callback belongs to another issuer or sign-in. */
-  complete(callback: URLSearchParams): Promise<Grant>;
+  complete(callback: URLSearchParams): Promise<SignInGrant>;
 }
 
 export interface DeviceAuthorization {
@@ -38,7 +38,7 @@ export interface OidcClient {
   /** Begins a device flow; undefined where the issuer has none. */
   authorizeDevice(): Promise<DeviceAuthorization | undefined>;
   /** Asks once for the tokens of a device flow. */
-  redeemDevice(deviceCode: string): Promise<Grant>;
+  redeemDevice(deviceCode: string): Promise<SignInGrant>;
   refresh(token: CachedToken, refreshToken: string): Promise<CachedToken>;
   /** Revokes a token; false where the issuer has no endpoint for that. */
   revoke(token: string, kind: 'access_token' | 'refresh_token'): Promise<boolean>;
@@ -56,7 +56,7 @@ export function createOidcClient(
 ): OidcClient {
   const now = config.now ?? Date.now;
   const issuer = once(() => discover(library, config, profile));
-  const grantOf = (response: LibraryResponse): Grant => ({
+  const grantOf = (response: LibraryResponse): SignInGrant => ({
     token: tokenFrom(response, now()),
     account: accountOf(response.claims()),
   });
@@ -130,7 +130,7 @@ interface AuthorizationContext {
   readonly library: Library;
   readonly issuer: Issuer;
   readonly profile: ProviderProfile;
-  readonly grantOf: (response: LibraryResponse) => Grant;
+  readonly grantOf: (response: LibraryResponse) => SignInGrant;
 }
 
 async function authorize(
@@ -141,7 +141,8 @@ async function authorize(
   // A nonce comes back in an ID token, which only this scope asks for.
   const nonce = profile.scope.split(' ').includes('openid') ? library.randomNonce() : undefined;
   const parameters = {
-    redirect_uri: redirectUri,
+    // Serialised as the library does it for the token request: issuers compare the two.
+    redirect_uri: new URL(redirectUri).href,
     scope: profile.scope,
     state,
     code_challenge: await library.calculatePKCECodeChallenge(pkceCodeVerifier),

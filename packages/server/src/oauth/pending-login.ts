@@ -3,7 +3,7 @@ import type { AuthPrompt } from './auth-adapter.ts';
 import { listenForCallback } from './callback-listener.ts';
 import { SIGN_IN_FAILED, SIGNED_IN } from './callback-page.ts';
 import { OAuthRequestError } from './oauth-errors.ts';
-import type { Grant, OidcClient } from './oidc-client.ts';
+import type { SignInGrant, OidcClient } from './oidc-client.ts';
 import { type Deferred, deferred } from './waiting.ts';
 
 /** Sign-in that waits for its user. */
@@ -14,7 +14,7 @@ export interface PendingLogin<Result> {
 }
 
 /** Milliseconds for a user to sign in by an address. */
-export const LOGIN_LASTS_MS: number = 5 * 60_000;
+const LOGIN_LASTS_MS = 5 * 60_000;
 
 /** Addresses that wait at once; beyond, the oldest stops working. */
 const MOST_CALLBACKS = 1000;
@@ -24,7 +24,7 @@ export interface LoginContext<Result> {
   readonly service: string;
   readonly now: () => number;
   /** Stores the tokens; the browser learns only after that that the sign-in has succeeded. */
-  save(grant: Grant, account: string | undefined): Promise<Result>;
+  save(grant: SignInGrant, account: string | undefined): Promise<Result>;
 }
 
 /** Sign-ins that wait for a callback. */
@@ -118,7 +118,11 @@ function settle<Result>(
   work: Promise<Result>,
   isSent: Promise<unknown> | undefined,
 ): Promise<Result> {
-  work.finally(() => isSent?.catch(() => {})).then(result.resolve, result.reject);
+  void Promise.allSettled([work])
+    .then(() => isSent)
+    // A browser that has gone gets no page.
+    .catch(() => {})
+    .then(() => work.then(result.resolve, result.reject));
   return work;
 }
 

@@ -31,7 +31,9 @@ export function createServiceTokens(store: TokenStore, service: string): Service
     key,
     read,
     async save(account, token) {
-      await store.set(key(account), token);
+      // A Keyv answers false where its backend has failed.
+      if ((await store.set(key(account), token)) === false)
+        throw new Error(`${key(account)} could not be stored: the token store reports a failure`);
       await index.change(account, true);
     },
     async remove(account) {

@@ -27,7 +27,7 @@ export interface AuthRequest {
   readonly requestState?: string;
 }
 
-/** Builds the result that asks for a login. Throws where `authUrl` is no address that a user may safely open. */
+/** Builds the result that asks for a login. Throws for an `authUrl` that a user cannot safely open. */
 export function buildAuthResponse(message: string, authUrl: string): AuthResult {
   checkAuthUrl(authUrl);
   return {

@@ -38,7 +38,7 @@ export function pickFields<Item extends object, Field extends keyof Item & strin
   });
 }
 
-/** Returns the items as columns and rows. What an item does not have is null, so that each row has every column. */
+/** Returns the items as columns and rows. Missing members are null, so that each row has every column. */
 export function toColumns<Item extends object, Field extends keyof Item & string>(
   list: readonly Item[],
   fields: readonly string[] | undefined,

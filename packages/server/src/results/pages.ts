@@ -6,6 +6,7 @@ import { invalidArgument } from './invalid-argument.ts';
 export interface PageArguments {
   readonly pageSize?: number | undefined;
   readonly pageToken?: string | undefined;
+  readonly [argument: string]: unknown;
 }
 
 export interface Page<Item> {
@@ -56,7 +57,7 @@ function offsetIn(pageToken: string, args: PageArguments): number {
   return offset;
 }
 
-/** Writes an opaque token for a position: a number, or the token of a service. It fits only the same query. */
+/** Writes an opaque token for a position: a number, or the token of a service. The token fits the same query only. */
 export function writePageToken(position: number | string, args: PageArguments): string {
   return PREFIX + Buffer.from(JSON.stringify([position, hashOf(args)])).toString('base64url');
 }

@@ -94,6 +94,19 @@ describe('a client in memory', () => {
     await expect(client.callTool('ping')).rejects.toThrow();
   });
 
+  test('a missing client library is named with the command that installs it', async () => {
+    vi.doMock('@modelcontextprotocol/client', () => {
+      throw new Error('not installed');
+    });
+    try {
+      await expect(connectInMemory(factory)).rejects.toThrow(
+        'npm install --save-dev @modelcontextprotocol/client',
+      );
+    } finally {
+      vi.doUnmock('@modelcontextprotocol/client');
+    }
+  });
+
   test('a factory that throws is told to onerror', async () => {
     const onerror = vi.fn();
     const broken = (): never => {

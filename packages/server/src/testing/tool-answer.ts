@@ -12,15 +12,17 @@ export type CallArguments<Tools extends readonly ToolModule[], Name> =
       ? [args?: Arguments<Tools, Name>]
       : [args: Arguments<Tools, Name>];
 
-type Arguments<Tools extends readonly ToolModule[], Name> = SchemaInput<Named<Tools, Name>['inputSchema']>;
+type Arguments<Tools extends readonly ToolModule[], Name> = SchemaInput<
+  ToolNamed<Tools, Name>['inputSchema']
+>;
 
-type Named<Tools extends readonly ToolModule[], Name> = string extends Tools[number]['name']
+type ToolNamed<Tools extends readonly ToolModule[], Name> = string extends Tools[number]['name']
   ? Tools[number]
   : Extract<Tools[number], { readonly name: Name }>;
 
 /** Result of a call. `structuredContent` has the type of the output schema once `isError` is known not to be true. */
 export type ToolAnswer<Tools extends readonly ToolModule[], Name> = (
-  | { readonly isError?: false; readonly structuredContent: Output<Named<Tools, Name>> }
+  | { readonly isError?: false; readonly structuredContent: Output<ToolNamed<Tools, Name>> }
   | { readonly isError: true; readonly structuredContent?: unknown }
 ) & {
   readonly content: readonly ContentBlock[];

@@ -71,22 +71,24 @@ export function fetchExchange(
 
 async function readBody(request: Request, limit: number): Promise<RequestBody> {
   if (Number(request.headers.get('content-length')) > limit) return { kind: 'too-large' };
+  const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = request.body?.getReader();
   const decoder = new TextDecoder();
   let size = 0;
   let text = '';
-  const reader = request.body?.getReader();
   for (;;) {
-    const { done, value } = (await reader?.read()) ?? { done: true };
-    if (done || value === undefined) break;
-    size += value.byteLength;
+    // A body that breaks off is as good as none.
+    const chunk = await reader?.read().catch(() => END);
+    if (chunk?.value === undefined) return parseBody(text + decoder.decode());
+    size += chunk.value.byteLength;
     if (size > limit) {
       await reader?.cancel();
       return { kind: 'too-large' };
     }
-    text += decoder.decode(value, { stream: true });
+    text += decoder.decode(chunk.value, { stream: true });
   }
-  return parseBody(text + decoder.decode());
 }
+
+const END = { done: true, value: undefined } as const;
 
 function eventStream(
   onCancel: () => void,
@@ -118,10 +120,11 @@ function watched(response: Response): { body: Response; ended: Promise<void> } {
   if (body === null || !headers.get('content-type')?.startsWith('text/event-stream'))
     return { body: response, ended: Promise.resolve() };
   const { promise: ended, resolve } = withResolvers<void>();
-  const reader = body.getReader();
+  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
   const stream = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const { done, value } = await reader.read().catch(() => ({ done: true as const, value: undefined }));
+      // A stream that breaks off has ended, too.
+      const { done, value } = await reader.read().catch(() => END);
       if (!done) return controller.enqueue(value);
       controller.close();
       resolve();

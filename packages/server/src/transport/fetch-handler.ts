@@ -14,11 +14,11 @@ export interface McpFetchOptions {
 
 /** Serves MCP to runtimes and frameworks that speak `Request` and `Response`. */
 export interface McpFetchHandler {
-  fetch(request: Request, options?: McpFetchOptions): Promise<Response>;
+  readonly fetch: (request: Request, options?: McpFetchOptions) => Promise<Response>;
   /** Tells clients that lists or resources have changed. */
   readonly notify: ServerNotifier;
   /** Answers requests in flight, and ends streams and sessions. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** Makes a handler for Hono, Bun, Deno, workers and the like; it serves MCP at whatever path it is called for. */

@@ -16,7 +16,7 @@ export interface McpRouter {
   /** Tells clients that lists or resources have changed. */
   readonly notify: ServerNotifier;
   /** Answers requests in flight, and ends streams and sessions. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** Makes a router that serves MCP at the path where it is mounted, and leaves paths beneath it to others. */

@@ -67,7 +67,7 @@ class LightRequest {
   }
 
   /** Makes the real request at the first use of what only it has. */
-  static realOf(light: LightRequest): Request {
+  static readonly realOf = (light: LightRequest): Request => {
     const { method, url, headers, signal, body } = light.#parts;
     const value = body();
     light.#real ??= new Request(url(), {
@@ -77,7 +77,7 @@ class LightRequest {
       ...(value !== undefined && method !== 'GET' && method !== 'HEAD' && { body: JSON.stringify(value) }),
     });
     return light.#real;
-  }
+  };
 }
 
 class LightHeaders {
@@ -96,9 +96,8 @@ class LightHeaders {
     return this.get(name) !== null;
   }
 
-  static realOf(light: LightHeaders): Headers {
-    return (light.#real ??= realHeaders(light.#parts.headers));
-  }
+  static readonly realOf = (light: LightHeaders): Headers =>
+    (light.#real ??= realHeaders(light.#parts.headers));
 }
 
 for (const name of READ_FROM_REAL)

@@ -22,7 +22,7 @@ export interface SetupStdioServerOptions extends StdioOptions {
 /** A connection on stdio. */
 export interface StdioHandle {
   /** Ends the connection. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 const CLOSE_TIMEOUT_MS = 5000;
@@ -58,10 +58,10 @@ function connect(
   const wire = createStdioWire({ stdin, stdout, closeTimeoutMs });
   const reported = new WeakSet();
   const factory = guardFactory(typeof server === 'function' ? server : () => server, logger, reported);
-  const { close } = serveStdio(factory, {
+  const handle = serveStdio(factory, {
     transport: wire,
     onerror: (error) =>
       void (reported.has(error) || logger?.warn('The connection on stdio reported an error', error)),
   });
-  return { close, closed: wire.closed };
+  return { close: () => handle.close(), closed: wire.closed };
 }

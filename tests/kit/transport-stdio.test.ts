@@ -1,0 +1,142 @@
+// Serving MCP on stdio: real processes, and streams that a test holds.
+import { spawn } from 'node:child_process';
+import { PassThrough } from 'node:stream';
+import { setupStdioServer, setupStdioTransport } from '@weir/server/transport';
+import { describe, expect, test } from 'vitest';
+import { connectSdk, modernMeta, type Json } from '../support/harness.ts';
+import { verifies } from '../verifies.ts';
+import { legacyCall, testServer } from './transport-doors.ts';
+
+const program = new URL('../fixtures/kit.mjs', import.meta.url).pathname;
+const ERAS = ['legacy', 'modern'] as const;
+const OPENING: Json = {
+  jsonrpc: '2.0',
+  id: 0,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+};
+
+/** The messages that open a connection in an era, and a call of the slow tool. */
+function slowCall(era: (typeof ERAS)[number]): Json[] {
+  const params = { name: 'slow', arguments: { ms: 150 } };
+  if (era === 'legacy') return [OPENING, { jsonrpc: '2.0', id: 1, method: 'tools/call', params }];
+  return [{ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { ...params, ...modernMeta() } }];
+}
+
+/** Runs the program over these messages and the end of its input. */
+async function run(messages: readonly Json[], ...args: string[]): Promise<{ lines: Json[]; stderr: string }> {
+  const child = spawn(process.execPath, [program, ...args], { env: {} });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  child.stdin.end(messages.map((message) => `${JSON.stringify(message)}\n`).join(''));
+  await new Promise((resolve) => child.on('close', resolve));
+  const lines = stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Json);
+  return { lines, stderr };
+}
+
+describe.concurrent.each(ERAS)('a %s client on stdio', (era) => {
+  verifies('KIT-TRANSPORT-1', `a ${era} client calls a tool of a child process`, async () => {
+    await using connection = await connectSdk({ command: process.execPath, args: [program], env: {} }, era);
+    const { content } = await connection.client.callTool({ name: 'slow', arguments: { ms: 1 } });
+    expect(content).toEqual([{ type: 'text', text: 'done' }]);
+  });
+
+  verifies(
+    'KIT-TRANSPORT-1',
+    `the end of stdin lets a call of a ${era} client be answered, and then resolves`,
+    async () => {
+      for (const mode of [[], ['--instance']]) {
+        const { lines, stderr } = await run(slowCall(era), ...mode);
+        expect(lines.at(-1)).toMatchObject({ id: 1, result: { content: [{ type: 'text', text: 'done' }] } });
+        expect(stderr).toBe('ended\n');
+      }
+    },
+  );
+});
+
+describe('streams that are passed in', () => {
+  const text = (messages: readonly Json[]): string =>
+    messages.map((one) => `${JSON.stringify(one)}\n`).join('');
+
+  test('an empty input resolves at once', async () => {
+    const stdin = new PassThrough();
+    stdin.end();
+    await setupStdioServer({ serverFactory: testServer, stdin, stdout: new PassThrough() });
+  });
+
+  test('an input that has ended before resolves at once', async () => {
+    const stdin = new PassThrough();
+    stdin.end().resume();
+    await new Promise((resolve) => stdin.on('end', resolve));
+    await setupStdioServer({ serverFactory: testServer, stdin, stdout: new PassThrough() });
+  });
+
+  test('a call that never ends delays the end by the time limit', async () => {
+    const stdin = new PassThrough();
+    const served = setupStdioServer({
+      serverFactory: testServer,
+      stdin,
+      stdout: new PassThrough(),
+      closeTimeoutMs: 30,
+    });
+    stdin.end(text([OPENING, legacyCall('wait', { key: 'stdio' })]));
+    await served;
+  });
+
+  test('a cancelled call delays nothing', async () => {
+    const stdin = new PassThrough();
+    const served = setupStdioServer({ serverFactory: testServer, stdin, stdout: new PassThrough() });
+    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+    stdin.end(text([OPENING, legacyCall('wait', { key: 'cancelled' }), cancelled]));
+    await served;
+  });
+
+  test('a line that is not JSON is skipped', async () => {
+    const stdin = new PassThrough();
+    const stdout = new PassThrough();
+    const served = setupStdioServer({ serverFactory: testServer, stdin, stdout });
+    stdin.end(`no json\n${text([OPENING])}`);
+    await served;
+    expect(String(stdout.read())).toContain('"id":0');
+  });
+
+  test('a client that closes its end of stdout ends the connection', async () => {
+    const stdin = new PassThrough();
+    const stdout = new PassThrough();
+    const served = setupStdioServer({ serverFactory: testServer, stdin, stdout });
+    stdout.destroy(new Error('EPIPE'));
+    await served;
+  });
+
+  test('a factory that fails answers an error without its reason, which is logged', async () => {
+    const [stdin, stdout, logged] = [new PassThrough(), new PassThrough(), [] as unknown[]];
+    const log = (...parts: unknown[]): void => void logged.push(parts.map(String).join(' '));
+    const serverFactory = (): never => {
+      throw new Error('no database');
+    };
+    const logger = { debug: log, info: log, warn: log, error: log };
+    const served = setupStdioServer({ serverFactory, logger, stdin, stdout });
+    stdin.end(text([OPENING]));
+    await served;
+    expect(String(stdout.read())).toContain('Internal server error');
+    expect(logged).toEqual(['The server factory failed Error: no database']);
+  });
+
+  verifies(
+    'KIT-TRANSPORT-1',
+    'setupStdioTransport returns a function that closes the connection',
+    async () => {
+      const stdin = new PassThrough();
+      const handle = setupStdioTransport(testServer(), { stdin, stdout: new PassThrough() });
+      expect(Object.keys(handle)).toEqual(['close']);
+      await handle.close();
+      await handle.close();
+      expect(stdin.listenerCount('data')).toBe(0);
+    },
+  );
+});
