@@ -14,7 +14,6 @@ const packages: Record<string, { name: string; siblings: string[]; outside: stri
     siblings: [],
     outside: [
       '@modelcontextprotocol/server',
-      '@modelcontextprotocol/node',
       '@modelcontextprotocol/client',
       'zod',
       'openid-client',
