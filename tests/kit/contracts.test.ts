@@ -1,7 +1,7 @@
 // The contracts of @weir/server, as the design of its blocks types them. `tsc` compares them with ours, in the direction in
 // which users need them; the tests call what can be called at once.
 import type { Server as HttpServer } from 'node:http';
-import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
+import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import {
   type AuthAdapter,
   buildAuthResponse,
@@ -17,9 +17,11 @@ import {
   type FileMetadata,
   type FileServingConfig,
   handleToolError,
+  isEmpty,
   item,
   items,
   type Logger,
+  nextPageToken,
   type OAuthAdapters,
   type OAuthFactoryConfig,
   type OutputSchemaLike,
@@ -27,11 +29,13 @@ import {
   type ParsedRedirectUrl,
   type ParsedTransportConfig,
   type PromptModule,
+  range,
   registerPrompts,
   registerResources,
   registerTools,
   type ResourceModule,
   rows,
+  select,
   type ServerConfig,
   setupHttpServer,
   type SetupHttpServerOptions,
@@ -47,6 +51,7 @@ import {
   type TransportConfig,
   values,
 } from '@weir/server';
+import { connectInMemory } from '@weir/server/testing';
 import type { Express } from 'express';
 import type Keyv from 'keyv';
 import { describe, expect, expectTypeOf, test } from 'vitest';
@@ -276,6 +281,10 @@ describe('results', () => {
     expectTypeOf(shape(message, cell)._output).toExtend<
       { shape: 'objects'; items: Message[] } | { shape: 'arrays'; columns: string[]; rows: Cell[][] }
     >();
+    expectTypeOf(select()._output).toEqualTypeOf<'cells' | 'rows' | 'columns'>();
+    expectTypeOf(range()._output).toEqualTypeOf<string>();
+    expectTypeOf(nextPageToken()._output).toEqualTypeOf<string | undefined>();
+    expectTypeOf(isEmpty()._output).toEqualTypeOf<boolean>();
     expect(Object.keys(items(message).shape)).toEqual(['type', 'items', 'nextPageToken']);
     expect(Object.keys(columns().shape)).toEqual(['type', 'columns', 'isEmpty']);
   });
@@ -304,6 +313,74 @@ describe('modules', () => {
     expect(tools).toHaveLength(2);
   });
 
+  verifies(
+    'KIT-MODULE-1',
+    'tools with the documented names answer with the documented properties',
+    async () => {
+      const inputSchema = z.object({});
+      const description = 'A tool of the design.';
+      const [thing, cell] = [z.object({ id: z.string() }), z.string()];
+      const search = (name: string): ToolModule =>
+        defineTool({
+          name,
+          description,
+          inputSchema,
+          outputSchema: items(thing),
+          handler: () => ({ type: 'success', items: [] }),
+        });
+      const get = (name: string): ToolModule =>
+        defineTool({
+          name,
+          description,
+          inputSchema,
+          outputSchema: item(thing),
+          handler: () => ({ type: 'success', item: { id: '1' } }),
+        });
+      const head = (name: string): ToolModule =>
+        defineTool({
+          name,
+          description,
+          inputSchema,
+          outputSchema: columns(),
+          handler: () => ({ type: 'success', columns: ['id'], isEmpty: false }),
+        });
+      const table = (name: string): ToolModule =>
+        defineTool({
+          name,
+          description,
+          inputSchema,
+          outputSchema: rows(cell),
+          handler: () => ({ type: 'success', rows: [['1']] }),
+        });
+      const tools = [
+        ...['message-search', 'files-search'].map((name) => search(name)),
+        ...['message-get', 'file-get'].map((name) => get(name)),
+        ...['columns-get', 'csv-get-columns'].map((name) => head(name)),
+        ...['rows-get', 'rows-append'].map((name) => table(name)),
+      ];
+      await using client = await connectInMemory(() => {
+        const server = new McpServer({ name: 'names', version: '1.0.0' });
+        registerTools(server, tools);
+        return server;
+      });
+      const properties: Record<string, string[]> = {};
+      for (const { name } of await client.listTools()) {
+        const { structuredContent } = await client.callTool(name);
+        properties[name] = Object.keys(structuredContent as object);
+      }
+      expect(properties).toEqual({
+        'message-search': ['type', 'items'],
+        'files-search': ['type', 'items'],
+        'message-get': ['type', 'item'],
+        'file-get': ['type', 'item'],
+        'columns-get': ['type', 'columns', 'isEmpty'],
+        'csv-get-columns': ['type', 'columns', 'isEmpty'],
+        'rows-get': ['type', 'rows'],
+        'rows-append': ['type', 'rows'],
+      });
+    },
+  );
+
   verifies('KIT-MODULE-1', 'a wrong handler does not compile', () => {
     const [inputSchema, outputSchema] = [z.object({ id: z.string() }), item(z.object({ size: z.number() }))];
     const parts = { name: 'file-get', description: 'Gets a file.', inputSchema, outputSchema };
@@ -312,8 +389,8 @@ describe('modules', () => {
     defineTool({ ...parts, handler: () => ({ type: 'success', item: { size: 'large' } }) });
     // @ts-expect-error The item is missing.
     defineTool({ ...parts, handler: () => ({ type: 'success' }) });
-    // @ts-expect-error The schema of the arguments has no path.
-    defineTool({ ...parts, handler: ({ path }) => ({ type: 'success', item: { size: path.length } }) });
+    // @ts-expect-error The schema of the arguments has a text.
+    defineTool({ ...parts, handler: ({ id }: { id: number }) => ({ type: 'success', item: { size: id } }) });
     // @ts-expect-error A tool without output schema returns a text or a result.
     defineTool({ name: 'file-count', description: 'Counts files.', inputSchema, handler: () => 7 });
     expect(right.name).toBe('file-get');
