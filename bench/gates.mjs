@@ -56,20 +56,30 @@ export const GATES = [
   { measure: 'server-list', figure: 'modern, 200 tools ÷ plain SDK', atMost: 0.55 },
   { measure: 'server-list', figure: 'legacy, 200 tools ÷ plain SDK', atMost: 0.55 },
   { ...aheadOf('fastmcp', 'legacy, 200 tools'), measure: 'server-list' },
-  ...['stdio', 'HTTP'].flatMap((transport) => [
-    {
-      measure: 'server-first-call',
-      figure: `${transport}, CPU ms, 100 schemas ÷ one plain tool`,
-      atMost: 2,
-      steady: true,
-    },
-    {
-      measure: 'server-first-call',
-      figure: `${transport}, CPU ms of the call, 100 schemas ÷ one plain tool`,
-      atMost: 2,
-      steady: true,
-    },
-  ]),
+  {
+    measure: 'server-first-call',
+    figure: 'stdio, CPU ms, 100 schemas ÷ one plain tool',
+    atMost: 2,
+    steady: true,
+  },
+  {
+    measure: 'server-first-call',
+    figure: 'HTTP, CPU ms, 100 schemas ÷ one plain tool',
+    atMost: 2,
+    steady: true,
+  },
+  // Of some milliseconds, so that a single garbage collection doubles it.
+  {
+    measure: 'server-first-call',
+    figure: 'stdio, CPU ms of the call, 100 schemas ÷ one plain tool',
+    atMost: 2,
+  },
+  {
+    measure: 'server-first-call',
+    figure: 'HTTP, CPU ms of the call, 100 schemas ÷ one plain tool',
+    atMost: 2,
+    steady: true,
+  },
   { measure: 'server-memory', figure: 'grown by MB at 1,000 sessions', atMost: 100, steady: true },
 ];
 

@@ -17,12 +17,12 @@ const BOTH = ['modern', 'legacy'];
 
 const CONTESTANTS = [
   { name: OURS, eras: BOTH, command: [variant('weir')] },
-  { name: SDK, eras: BOTH, command: [variant('sdk')] },
+  { name: SDK, eras: BOTH, command: [variant('sdk')], registersEachTime: true },
   // So expensive that few calls have to do.
   { name: SDK_INSIDE, eras: BOTH, command: [variant('sdk'), '--inside'], isSlow: true },
   { name: SDK_SESSIONS, eras: ['legacy'], command: [variant('sdk'), '--sessions'], onlyHttp: true },
   { name: 'fastmcp', eras: ['legacy'], command: [library('fastmcp')], isLibrary: true },
-  { name: MCP_Z, eras: BOTH, command: [library('mcp-z')], isLibrary: true },
+  { name: MCP_Z, eras: BOTH, command: [library('mcp-z')], isLibrary: true, registersEachTime: true },
 ];
 
 /** The tests do without the rows that cost most time and are compared in the long run, and without what is not installed. */

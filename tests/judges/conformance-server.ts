@@ -25,9 +25,13 @@ export interface ConformanceServer {
   stop(): Promise<void>;
 }
 
+/** Ways of @weir/server to serve HTTP. */
+export type Kit = 'server' | 'router' | 'fetch';
+
 /** Starts the server at a free port. */
-export async function startConformanceServer(make: Make = 'dual'): Promise<ConformanceServer> {
-  const child = spawn(process.execPath, [program, '--http', '0', ...options[make]], {
+export async function startConformanceServer(make: Make = 'dual', kit?: Kit): Promise<ConformanceServer> {
+  const way = kit === undefined ? ['--http', '0'] : ['--kit', kit];
+  const child = spawn(process.execPath, [program, ...way, ...options[make]], {
     env: {},
     stdio: ['ignore', 'pipe', 'inherit'],
   });

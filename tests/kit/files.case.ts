@@ -137,6 +137,8 @@ export function describeDoor(name: string, openDoor: OpenDoor): void {
         const answer = await door.ask('/exports/id');
         expect(answer.status).toBe(500);
         expect(answer.body).not.toMatch(/secret|elsewhere|files/);
+        expect((await door.ask('/exports/unknown')).status).toBe(500);
+        expect(told).toHaveLength(2);
         expect(told.join()).toContain('was replaced while it was in use');
         await expect(putFor('ada')).rejects.toThrow('was replaced while it was in use');
       },
@@ -471,6 +473,8 @@ export function describeDoor(name: string, openDoor: OpenDoor): void {
       });
       expect(await list({ headers: { 'x-user': 'eve' } })).toEqual({ items: [] });
       expect(await list({})).toEqual({ items: [] });
+      const all = await serve({ getMetadata: async (id) => ({ filename: id }) });
+      expect((await all.ask('/exports')).body).toBe('{"items":[]}');
       expect((await door.ask('/exports', { headers: { 'x-user': 'ada' } })).body).toContain(id);
     });
 

@@ -12,7 +12,6 @@ import type {
 } from '@weir/server/oauth';
 import type { KeyValueStore } from '@weir/server/store';
 import { build } from 'esbuild';
-import type Keyv from 'keyv';
 import { afterAll, describe, expect, expectTypeOf, test } from 'vitest';
 import { root } from '../support/source-files.ts';
 import { verifies } from '../verifies.ts';
@@ -76,7 +75,7 @@ describe('the types', () => {
       clientSecret?: string;
       scope: string;
       headless: boolean;
-      tokenStore: Keyv<CachedToken>;
+      tokenStore: KeyValueStore<CachedToken>;
       logger: Console;
       tenant?: string;
     }>().toExtend<OAuthFactoryConfig>();

@@ -1,5 +1,4 @@
 import { AuthRequiredError, createCallbackHandler, OAuthRequestError } from '@weir/server/oauth';
-import Keyv from 'keyv';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   type AuthorizationServer,
@@ -80,13 +79,6 @@ describe('the loopback sign-in', () => {
     });
     expect((await fetch(callback)).status).toBe(200);
     await login;
-  });
-
-  verifies('KIT-OAUTH-1', 'a Keyv keeps the tokens, and its type fits', async () => {
-    const keyv = new Keyv<{ accessToken: string }>();
-    const { loopback } = await createSignIn(server, { tokenStore: keyv });
-    const token = await loopback.getAccessToken();
-    expect(await keyv.get(`mail:${ALICE}`)).toMatchObject({ accessToken: token });
   });
 
   test('the page of the callback loads nothing, is not cached and passes no address on', async () => {

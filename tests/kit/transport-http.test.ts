@@ -1,7 +1,7 @@
 // Serving MCP over HTTP: the promises that all ways share, and those of a server of its own.
-import { createServer, request } from 'node:http';
+import { Agent, createServer, request } from 'node:http';
 import { connect as connectSocket } from 'node:net';
-import { McpServer } from '@modelcontextprotocol/server';
+import { McpServer, requireScopes } from '@modelcontextprotocol/server';
 import {
   createHttpMcpRouter,
   createMcpFetchHandler,
@@ -11,7 +11,7 @@ import {
 import express from 'express';
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../verifies.ts';
-import { modernCall, openDoor, testServer } from './transport-doors.ts';
+import { legacyCall, modernCall, openDoor, openLegacy, post, testServer } from './transport-doors.ts';
 import { describeHttp } from './transport.case.ts';
 
 describe.each(['server', 'Express router', 'fetch handler'] as const)('%s', (kind) => {
@@ -167,12 +167,16 @@ describe('the check of Host and Origin', () => {
 
   test('a page of an allowed origin may call, and others learn nothing', async () => {
     await using server = await started({ allowedOrigins: ['https://app.example'] });
-    const asked = { 'access-control-request-method': 'POST' };
+    const asked = {
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'mcp-param-region',
+    };
     const allowed = await ask(server.port, 'OPTIONS', { origin: 'https://app.example', ...asked });
     expect([allowed.status, allowed.headers['access-control-allow-origin']]).toEqual([
       204,
       'https://app.example',
     ]);
+    expect(allowed.headers['access-control-allow-headers']).toBe('mcp-param-region');
     const answered = await ask(server.port, 'POST', { ...json, origin: 'https://app.example' }, '/mcp', body);
     expect([answered.status, answered.headers['access-control-allow-origin']]).toEqual([
       200,
@@ -188,6 +192,50 @@ describe('the check of Host and Origin', () => {
       200,
     );
   });
+});
+
+describe('checked tokens', () => {
+  const principal = (clientId: string, ...scopes: string[]) => ({ token: 'secret', clientId, scopes });
+  const serverFactory = (): McpServer => {
+    const server = new McpServer({ name: 'scoped', version: '1' });
+    const result = { content: [{ type: 'text' as const, text: 'done' }] };
+    server.registerTool('write', { scopeChallenge: requireScopes('files:write') }, () => result);
+    return server;
+  };
+
+  /** Sends what `init` says, as a principal that a check in front has found. */
+  async function doorOf(clientId: string, ...scopes: string[]) {
+    const handler = createMcpFetchHandler({ serverFactory });
+    let authInfo = principal(clientId, ...scopes);
+    const url = 'http://localhost/mcp';
+    const fetch = (to: string | URL, init?: RequestInit) =>
+      handler.fetch(new Request(to, init), { authInfo });
+    const become = (other: string): void => void (authInfo = principal(other));
+    return { ...handler, url, fetch, logged: [], become, [Symbol.asyncDispose]: () => handler.close() };
+  }
+
+  verifies('KIT-TRANSPORT-1', 'a session belongs to the principal that opened it', async () => {
+    await using door = await doorOf('ann', 'files:write');
+    const session = await openLegacy(door);
+    const call = legacyCall('write', {});
+    expect((await post(door, call, session)).status).toBe(200);
+    door.become('eve');
+    expect((await post(door, call, session)).status).toBe(404);
+    expect((await door.fetch(door.url, { method: 'DELETE', headers: session })).status).toBe(404);
+  });
+
+  test.each(['legacy', 'modern'] as const)(
+    'a %s call without the scope of its tool is refused',
+    async (era) => {
+      await using door = await doorOf('ann', 'files:read');
+      const response =
+        era === 'modern'
+          ? await post(door, ...modernCall('write', {}))
+          : await post(door, legacyCall('write', {}), await openLegacy(door));
+      expect(response.status).toBe(403);
+      expect(response.headers.get('www-authenticate')).toMatch(/insufficient_scope.*files:write/u);
+    },
+  );
 });
 
 describe('a server of its own', () => {
@@ -250,6 +298,17 @@ describe('a server of its own', () => {
     await router.close();
     http.closeAllConnections();
     http.close();
+  });
+
+  verifies('KIT-TRANSPORT-1', 'a server closes although clients keep connections open', async () => {
+    const server = await started({ closeTimeoutMs: 60_000 });
+    const unused = connectSocket(server.port, '127.0.0.1');
+    await new Promise((resolve) => unused.on('connect', resolve));
+    const agent = new Agent({ keepAlive: true });
+    const idle = request(server.url, { agent }, (response) => void response.resume()).end();
+    await new Promise((resolve) => idle.on('close', resolve));
+    await server.close();
+    agent.destroy();
   });
 
   verifies('KIT-TRANSPORT-1', 'a closed server takes no connection', async () => {

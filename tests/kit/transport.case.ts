@@ -1,5 +1,7 @@
 // Promises that every way to serve HTTP keeps; run for each by transport-http.test.ts.
+import { Server } from '@modelcontextprotocol/server';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { modernMeta } from '../support/harness.ts';
 import { verifies } from '../verifies.ts';
 import {
   BOTH_TYPES,
@@ -143,6 +145,26 @@ export function describeHttp(kind: Kind): void {
       await door.close();
       expect(signal.aborted).toBe(true);
       await answer;
+    });
+
+    verifies('KIT-TRANSPORT-1', `${is} ends open streams when it closes`, async () => {
+      const door = await opened();
+      const session = era === 'legacy' ? await openLegacy(door) : {};
+      const id = 'listening';
+      const params = { notifications: { toolsListChanged: true }, ...modernMeta() };
+      const stream =
+        era === 'legacy'
+          ? await door.fetch(door.url, { headers: { ...session, accept: 'text/event-stream' } })
+          : await post(
+              door,
+              { jsonrpc: '2.0', id, method: 'subscriptions/listen', params },
+              { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' },
+            );
+      expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+      expect(stream.headers.get('x-accel-buffering')).toBe('no');
+      const text = stream.text();
+      await door.close();
+      expect(await text).toContain(era === 'legacy' ? '' : id);
     });
 
     test(`${is} answers the error of a handler without its stack`, async () => {
@@ -337,6 +359,32 @@ export function describeHttp(kind: Kind): void {
       },
     );
 
+    test(`${is} tells only subscribers of a changed resource`, async () => {
+      await using door = await opened({
+        serverFactory: () => {
+          const server = new Server(
+            { name: 'a', version: '1' },
+            { capabilities: { resources: { subscribe: true } } },
+          );
+          server.setRequestHandler('resources/subscribe', () => ({}));
+          return server;
+        },
+      });
+      const session = await openLegacy(door);
+      const stream = await door.fetch(door.url, { headers: { ...session, accept: 'text/event-stream' } });
+      const params = { uri: 'file:///one' };
+      await (
+        await post(door, { jsonrpc: '2.0', id: 1, method: 'resources/subscribe', params }, session)
+      ).text();
+      door.notify.resourceUpdated('file:///two');
+      door.notify.resourceUpdated('file:///one');
+      const reader = stream.body?.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+      const text = new TextDecoder().decode((await reader.read()).value);
+      expect(text).toContain('file:///one');
+      expect(text).not.toContain('file:///two');
+      await reader.cancel();
+    });
+
     verifies('KIT-TRANSPORT-1', `${is} lets a client take a stream up again where it broke off`, async () => {
       await using door = await opened();
       const session = await openLegacy(door);
@@ -349,6 +397,18 @@ export function describeHttp(kind: Kind): void {
       expect(rest).toContain('came back');
       expect(rest).not.toContain('before');
       expect((await door.fetch(door.url, { headers })).status).toBe(400);
+    });
+
+    verifies('KIT-TRANSPORT-1', `${is} ends a request that its client cancels`, async () => {
+      await using door = await opened();
+      const session = await openLegacy(door);
+      const answer = post(door, legacyCall('wait', { key: 'cancel' }, 4), session);
+      const { signal } = await vi.waitUntil(() => waiting.get('cancel'));
+      const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 4 } };
+      expect((await post(door, cancelled, session)).status).toBe(202);
+      expect(await (await answer).text()).toBe('');
+      expect(signal.aborted).toBe(true);
+      expect((await post(door, legacyCall('echo', { text: 'x' }, 4), session)).status).toBe(200);
     });
 
     test(`${is} answers a batch`, async () => {

@@ -79,10 +79,10 @@ async function createProvider(issuer: string, options: AuthorizationServerOption
   const { hasDeviceFlow = true, hasRevocation = true, accessTokenLivesS = 300 } = options;
   quieten();
   const { Provider: OidcProvider } = await import('oidc-provider');
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return new OidcProvider(issuer, {
     clients: clients(hasDeviceFlow),
-    jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), kid: 'key', alg: 'RS256', use: 'sig' }] },
+    jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), kid: 'key', alg: 'ES256', use: 'sig' }] },
     cookies: { keys: [randomUUID()] },
     findAccount: (_context: unknown, accountId: string) => ({
       accountId,
@@ -120,6 +120,7 @@ function clients(hasDeviceFlow: boolean): object[] {
       client_id: NATIVE.clientId,
       application_type: 'native',
       token_endpoint_auth_method: 'none',
+      id_token_signed_response_alg: 'ES256',
       redirect_uris: [`http://127.0.0.1${NATIVE.callbackPath}`],
       grant_types: [...grantTypes, ...device],
     },
@@ -127,6 +128,7 @@ function clients(hasDeviceFlow: boolean): object[] {
       client_id: HOSTED.clientId,
       client_secret: HOSTED.clientSecret,
       token_endpoint_auth_method: 'client_secret_post',
+      id_token_signed_response_alg: 'ES256',
       redirect_uris: [HOSTED.redirectUri],
       grant_types: grantTypes,
     },

@@ -19,7 +19,7 @@ export interface SignIn {
   readonly clock: TestClock;
 }
 
-export interface TestClock {
+interface TestClock {
   /** Milliseconds that the clock is ahead of that of the machine. */
   aheadMs: number;
 }

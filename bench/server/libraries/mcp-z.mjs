@@ -1,4 +1,4 @@
-// A server written with @mcp-z/server, the published package of the same name as ours.
+// A server written with @mcp-z/server, on Express as its own examples.
 import { connectHttp, connectStdio, McpServer, registerTools } from '@mcp-z/server';
 import express from 'express';
 import * as z from 'zod';

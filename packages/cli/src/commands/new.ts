@@ -7,10 +7,11 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { addServer, inOneLine } from '../add-server.ts';
+import { addServer, inOneLine, type NewServer } from '../add-server.ts';
 import type { Context } from '../context.ts';
 import { CliError, UsageError } from '../errors.ts';
 import { VERSION } from '../program.ts';
@@ -39,7 +40,7 @@ export async function create(
   // Checked before anything is written, so that a config that cannot be changed leaves no folder behind.
   const config = configPath === undefined ? undefined : resolve(configPath);
   const changed = config && addServer({ path: config, text: readText(config), env }, { name, entry });
-  writeFolder(folder, { name, version: VERSION, entry: inOneLine(entry) });
+  writeFolder(folder, { name, version: VERSION }, configOf(name, entry));
   if (config && changed) replaceFile(config, changed);
   const place = relative('.', folder) || '.';
   const entered = config && `Entered '${name}' in ${configPath}.\n`;
@@ -61,19 +62,18 @@ function readText(path: string): string {
 }
 
 function refuseTaken(folder: string): void {
-  if (!existsSync(folder)) return;
-  const isEmpty = (): boolean => {
-    try {
-      return readdirSync(folder).length === 0;
-    } catch {
-      return false;
-    }
-  };
-  if (!isEmpty()) throw new CliError(`${folder} exists and is not an empty folder: choose another name.`);
+  const found = statSync(folder, { throwIfNoEntry: false });
+  if (found === undefined || (found.isDirectory() && readdirSync(folder).length === 0)) return;
+  throw new CliError(`${folder} exists and is not an empty folder: choose another name.`);
+}
+
+/** Returns the config of the folder: its server alone. */
+function configOf(name: string, entry: NewServer['entry']): string {
+  return `{\n  "mcpServers": {\n    ${JSON.stringify(name)}: ${inOneLine(entry)}\n  }\n}\n`;
 }
 
 /** Writes the folder under another name first: one that is there is whole. */
-function writeFolder(folder: string, texts: Readonly<Record<string, string>>): void {
+function writeFolder(folder: string, texts: Readonly<Record<string, string>>, config: string): void {
   const parent = dirname(folder);
   let fresh: string | undefined;
   try {
@@ -81,6 +81,7 @@ function writeFolder(folder: string, texts: Readonly<Record<string, string>>): v
     fresh = join(parent, `.${basename(folder)}-${process.pid}`);
     mkdirSync(fresh);
     fill(templateFolder(), fresh, texts);
+    writeFileSync(join(fresh, 'mcp.json'), config);
     if (existsSync(folder)) rmSync(folder, { recursive: true });
     renameSync(fresh, folder);
   } catch (error) {

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 import { parseConfig, setupHttpServer, setupStdioServer } from '@weir/server';
-import { createServer as serverFactory } from './server.ts';
+import { createServer } from './server.ts';
 
 const { transport } = parseConfig(process.argv.slice(2), process.env);
 if (transport.type === 'stdio') {
-  await setupStdioServer({ serverFactory });
+  await setupStdioServer({ serverFactory: createServer });
 } else {
-  const { url } = await setupHttpServer({ serverFactory, ...transport });
+  const { url } = await setupHttpServer({ ...transport, serverFactory: createServer });
   console.log(`Listening on ${url}`);
 }

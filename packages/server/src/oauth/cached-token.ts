@@ -19,10 +19,10 @@ export interface TokenResponse {
 }
 
 /** Milliseconds that a token must have left: a call with it, and the clock of the other side, take a while. */
-export const LEAST_LEFT_MS: number = 60_000;
+const LEAST_LEFT_MS = 60_000;
 
 /** Ten years in seconds. A longer life is a mistake of the issuer, such as milliseconds. */
-export const LONGEST_LIFE_S: number = 315_360_000;
+const LONGEST_LIFE_S = 315_360_000;
 
 /** Checks a token response. `earlier` is the record that was refreshed: a response may leave out what has not changed. */
 export function tokenFrom(response: TokenResponse, now: number, earlier?: CachedToken): CachedToken {

@@ -5,7 +5,7 @@ import { CALLBACK_HEADERS, type CallbackAnswer, NOT_FOUND } from './callback-pag
 
 export interface CallbackListener {
   readonly redirectUri: string;
-  close(): void;
+  readonly close: () => void;
 }
 
 /**
@@ -32,7 +32,12 @@ export async function listenForCallback(
   await once(server, 'listening');
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return { redirectUri: `http://127.0.0.1:${port}${callbackPath}`, close: () => void server.close() };
+  const close = (): void => {
+    server.close();
+    // Connections without a request do not count as idle.
+    server.closeAllConnections();
+  };
+  return { redirectUri: `http://127.0.0.1:${port}${callbackPath}`, close };
 }
 
 async function respond(

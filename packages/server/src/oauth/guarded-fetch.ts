@@ -2,10 +2,10 @@ import { OAuthRequestError } from './oauth-errors.ts';
 import { isLoopback } from './web-address.ts';
 
 /** Milliseconds for a request to the issuer with its response: users and callers wait for it. */
-export const REQUEST_LASTS_MS: number = 10_000;
+const REQUEST_LASTS_MS = 10_000;
 
 /** Bytes of a response. Metadata and key sets of large issuers have a tenth of this. */
-export const RESPONSE_BYTES: number = 1024 * 1024;
+const RESPONSE_BYTES = 1024 * 1024;
 
 /** Sends one request. */
 export type GuardedFetch = (url: string, init: RequestInit) => Promise<Response>;

@@ -19,7 +19,7 @@ interface Session {
 export interface Logins {
   /** Begins a sign-in, or finds the one that waits, and leaves it to its user. */
   begin(options: LoginOptions): Promise<AuthPrompt>;
-  /** Shows the sign-in to the user and waits for its end. It ends with its last caller, unless it `staysOpen`. */
+  /** Shows the sign-in to the user and waits for its end. The last caller that leaves ends one that does not stay open. */
   wait(options: LoginOptions, staysOpen: boolean): Promise<Session>;
   handleCallback(search: URLSearchParams, options: CallbackOptions): Promise<Session>;
 }

@@ -13,7 +13,7 @@ export interface SignInGrant {
   readonly account: string | undefined;
 }
 
-export interface AuthorizationRequest {
+interface AuthorizationRequest {
   /** Address for the browser, checked. */
   readonly url: string;
   /** Exchanges the code of the callback. Throws where the callback belongs to another issuer or sign-in. */

@@ -14,7 +14,7 @@ export interface PendingLogin<Result> {
 }
 
 /** Milliseconds for a user to sign in by an address. */
-export const LOGIN_LASTS_MS: number = 5 * 60_000;
+const LOGIN_LASTS_MS = 5 * 60_000;
 
 /** Addresses that wait at once; beyond, the oldest stops working. */
 const MOST_CALLBACKS = 1000;

@@ -1,4 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import Keyv from 'keyv';
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { verifies } from '../../../../tests/verifies.ts';
+import type { CachedToken } from './cached-token.ts';
+import type { OAuthFactoryConfig } from './oauth-config.ts';
 import { createServiceTokens, encodedAccount } from './token-store.ts';
 
 const TOKEN = { accessToken: 'access' };
@@ -59,6 +63,17 @@ describe('the tokens of a service', () => {
     expect(await createServiceTokens(store, 'mail').read('me')).toEqual({ accessToken: 'a', expiresAt: 0 });
   });
 
+  verifies('KIT-OAUTH-1', 'a Keyv keeps the tokens, and its type fits', async () => {
+    const keyv = new Keyv<CachedToken>();
+    expectTypeOf<{ tokenStore: Keyv<CachedToken> }>().toExtend<Pick<OAuthFactoryConfig, 'tokenStore'>>();
+    const tokens = createServiceTokens(keyv, 'mail');
+    await tokens.save('me', TOKEN);
+    expect(await keyv.get('mail:me')).toEqual(TOKEN);
+    expect(await tokens.accounts()).toEqual(['me']);
+    await tokens.remove('me');
+    expect(await tokens.accounts()).toEqual([]);
+  });
+
   test('a store that reports a failed write by false is an error', async () => {
     const store = { get: () => undefined, set: () => Promise.resolve(false), delete: () => true };
     await expect(createServiceTokens(store, 'mail').save('me', TOKEN)).rejects.toThrow(
@@ -79,6 +94,22 @@ describe('the tokens of a service', () => {
     await Promise.allSettled([run('me', 'a'), run('me', 'b'), run('you', 'c')]);
     expect(events.indexOf('b begins')).toBeGreaterThan(events.indexOf('a ends'));
     expect(events.indexOf('c begins')).toBeLessThan(events.indexOf('a ends'));
+  });
+
+  test('an account that another process writes over in the index is added again', async () => {
+    const values = new Map<string, unknown>();
+    let overwrites = 2;
+    const store = {
+      get: (key: string) => values.get(key),
+      delete: (key: string) => values.delete(key),
+      set(key: string, value: unknown) {
+        values.set(key, value);
+        // The other process read the index before this write, and writes after it.
+        if (key === 'mail:' && overwrites-- > 0) values.set(key, { accounts: ['other'] });
+      },
+    };
+    await createServiceTokens(store, 'mail').save('me', TOKEN);
+    expect(values.get('mail:')).toEqual({ accounts: ['me', 'other'] });
   });
 
   test('the lock of the store is used where there is one', async () => {

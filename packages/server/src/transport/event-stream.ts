@@ -43,7 +43,8 @@ export function writeMessage(stream: EventStream, message: JSONRPCMessage): void
   const text = `event: message\nid: ${stream.number}:${count}\ndata: ${JSON.stringify(message)}\n\n`;
   stream.kept.push({ count, text });
   stream.keptSize += text.length;
-  while (stream.keptSize > MOST_KEPT) dropOldest(stream);
+  // The last one is kept whatever its size, because it is the answer or nothing more is known of it.
+  while (stream.keptSize > MOST_KEPT && stream.kept.length > 1) dropOldest(stream);
   stream.sink?.write(text);
 }
 

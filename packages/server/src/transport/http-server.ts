@@ -5,12 +5,12 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { ServerNotifier } from '@modelcontextprotocol/server';
 import { isLoopback, urlOf } from '../access/addresses.ts';
 import { createRouterAt, type McpRouter } from './http-router.ts';
 import { explainListenError } from './listen-error.ts';
-import type { HttpServingOptions } from './mcp-endpoint.ts';
+import { CLOSE_TIMEOUT_MS, type HttpServingOptions } from './mcp-endpoint.ts';
 import type { AllowedNames } from './request-access.ts';
 import { requireFactory, type ServerFactory } from './server-factory.ts';
 
@@ -48,17 +48,22 @@ const MOST_PORT = 65_535;
 const HEADERS_TIMEOUT_MS = 10_000;
 /** Time for a whole request, a body of some megabytes over a slow line included. */
 const REQUEST_TIMEOUT_MS = 60_000;
+/** Time between two looks for idle connections while the server closes. */
+const SWEEP_MS = 20;
+/** Time for bytes that are written but not yet sent. */
+const LAST_BYTES_MS = 250;
 /** More than the 60 s for which load balancers keep connections, because the end that closes first must be theirs. */
 const CONNECTION_IDLE_MS = 65_000;
 
 /** Serves MCP over HTTP at `/mcp`, to clients of both eras; resolves when it listens. */
 export async function setupHttpServer(options: SetupHttpServerOptions): Promise<HttpServerHandle> {
-  const { serverFactory, app, port, host = HOST, logger } = options;
+  const { serverFactory, app, port, host = HOST, logger, closeTimeoutMs = CLOSE_TIMEOUT_MS } = options;
   requirePort(port);
   requireFactory(serverFactory, 'serverFactory');
   const router = createRouterAt({ ...options, mcpServer: serverFactory }, host);
   app?.use(ENDPOINT, router);
   const httpServer = createServer(app ?? atEndpoint(router));
+  const connections = connectionsOf(httpServer);
   httpServer.headersTimeout = HEADERS_TIMEOUT_MS;
   httpServer.requestTimeout = REQUEST_TIMEOUT_MS;
   httpServer.keepAliveTimeout = CONNECTION_IDLE_MS;
@@ -70,7 +75,12 @@ export async function setupHttpServer(options: SetupHttpServerOptions): Promise<
       `The server listens on ${host}: every machine that reaches it may call it, unless you check tokens`,
     );
   let closing: Promise<void> | undefined;
-  return { httpServer, url, notify: router.notify, close: () => (closing ??= close(httpServer, router)) };
+  return {
+    httpServer,
+    url,
+    notify: router.notify,
+    close: () => (closing ??= close(httpServer, connections, router, closeTimeoutMs)),
+  };
 }
 
 function requirePort(port: number | undefined): void {
@@ -101,15 +111,35 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   });
 }
 
-async function close(server: Server, router: McpRouter): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  await router.close();
-  // Answers that are written but not yet sent get a moment; a client that keeps its connection open gets no more.
-  server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), LAST_BYTES_MS);
-  await closed;
-  clearTimeout(timer);
+/** Open connections, whatever came over them. */
+function connectionsOf(server: Server): ReadonlySet<Socket> {
+  const connections = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    connections.add(socket);
+    socket.on('close', () => connections.delete(socket));
+  });
+  return connections;
 }
 
-const LAST_BYTES_MS = 250;
+async function close(
+  server: Server,
+  connections: ReadonlySet<Socket>,
+  router: McpRouter,
+  timeoutMs: number,
+): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const closeIdle = (): void => {
+    server.closeIdleConnections();
+    // Node takes those for busy, and some clients open connections in advance.
+    for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+  };
+  closeIdle();
+  // A connection that is kept open becomes idle when its last answer is sent.
+  const sweep = setInterval(closeIdle, SWEEP_MS);
+  const limit = setTimeout(() => server.closeAllConnections(), timeoutMs + LAST_BYTES_MS);
+  await router.close();
+  closeIdle();
+  await closed;
+  clearInterval(sweep);
+  clearTimeout(limit);
+}

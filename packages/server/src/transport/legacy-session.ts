@@ -4,6 +4,7 @@ import {
   getOAuthProtectedResourceMetadataUrl,
   isInitializeRequest,
   isJSONRPCErrorResponse,
+  isJSONRPCNotification,
   isJSONRPCRequest,
   isJSONRPCResultResponse,
   type JSONRPCMessage,
@@ -38,6 +39,10 @@ export interface LegacySession {
   get(exchange: HttpExchange): void;
   /** Sends keep-alive comments; a call that waits for long begins its stream. */
   beat(): void;
+  /** True once the server has accepted the client. */
+  isInitialized(): boolean;
+  /** True where the client asked to be told of changes of a resource. */
+  isSubscribed(uri: string): boolean;
   /** True while requests are being answered. */
   isBusy(): boolean;
   /** True while a client is connected. */
@@ -45,7 +50,7 @@ export interface LegacySession {
 }
 
 /** A transport that takes the checks of scopes which `McpServer` offers. */
-export interface SessionTransport extends Transport {
+interface SessionTransport extends Transport {
   setScopeChallengeResolver(resolver: ScopeChallengeHandler): void;
 }
 
@@ -68,6 +73,8 @@ const MOST_IN_BATCH = 100;
 const MOST_BROKEN = 16;
 /** Messages of the standalone stream that a client gets again if they were lost with its connection. */
 const MOST_REPEATED = 16;
+/** Resources that a client may be told of. */
+const MOST_SUBSCRIBED = 1000;
 /** Revision from which clients understand an event without a message. */
 const PRIMED_SINCE = '2025-11-25';
 
@@ -75,6 +82,7 @@ const PRIMED_SINCE = '2025-11-25';
 export function createLegacySession(id: string): LegacySession {
   const calls = new Map<RequestId, PostedCall>();
   const streams = new Map<number, EventStream>();
+  const subscribed = new Set<string>();
   const headers = { 'Mcp-Session-Id': id };
   let streamCount = STANDALONE;
   let supported: readonly string[] = SUPPORTED_PROTOCOL_VERSIONS;
@@ -183,6 +191,19 @@ export function createLegacySession(id: string): LegacySession {
     call.done();
   }
 
+  /** Ends a request that its client has cancelled, because the SDK sends no answer to it. */
+  function cancel(message: JSONRPCMessage): void {
+    if (!isJSONRPCNotification(message) || message.method !== 'notifications/cancelled') return;
+    const { requestId } = (message.params ?? {}) as { requestId?: RequestId };
+    const call = requestId === undefined ? undefined : calls.get(requestId);
+    if (requestId === undefined || call === undefined) return;
+    calls.delete(requestId);
+    call.open.delete(requestId);
+    if (call.open.size > 0) return;
+    if (call.stream === undefined) call.exchange.stream(headers).end();
+    finish(call);
+  }
+
   async function post(exchange: HttpExchange, body: unknown): Promise<void> {
     const messages = (Array.isArray(body) ? body : [body]) as JSONRPCMessage[];
     const requests = messages.filter(isJSONRPCRequest);
@@ -191,8 +212,15 @@ export function createLegacySession(id: string): LegacySession {
     const challenge = findChallenge && (await challengeOf(requests, exchange.authInfo, findChallenge));
     if (challenge !== undefined) return exchange.relay(challenge);
     if (isClosed) return refuse(exchange, Refusals.sessionNotFound(), body);
+    // Another request with the same id may have come meanwhile.
+    if (requests.some((request) => calls.has(request.id)))
+      return refuse(exchange, Refusals.duplicateId(), body);
+    for (const request of requests) noteSubscription(request);
     if (requests.length > 0) return deliver(exchange, messages, requests);
-    for (const message of messages) transport.onmessage?.(message, extraOf(exchange));
+    for (const message of messages) {
+      transport.onmessage?.(message, extraOf(exchange));
+      cancel(message);
+    }
     exchange.answer(202);
   }
 
@@ -201,10 +229,15 @@ export function createLegacySession(id: string): LegacySession {
     const isOpening = requests.some((request) => isInitializeRequest(request));
     if (isOpening && messages.length > 1) return Refusals.initializeInBatch();
     if (isOpening && version !== '') return Refusals.alreadyInitialized();
-    const ids = new Set(requests.map((request) => request.id));
-    if (ids.size < requests.length || requests.some((request) => calls.has(request.id)))
-      return Refusals.duplicateId();
+    if (new Set(requests.map((request) => request.id)).size < requests.length) return Refusals.duplicateId();
     return isOpening ? undefined : versionRefusal(exchange);
+  }
+
+  function noteSubscription({ method, params }: JSONRPCRequest): void {
+    const uri = params?.['uri'];
+    if (typeof uri !== 'string') return;
+    if (method === 'resources/unsubscribe') subscribed.delete(uri);
+    if (method === 'resources/subscribe' && subscribed.size < MOST_SUBSCRIBED) subscribed.add(uri);
   }
 
   function versionRefusal(exchange: HttpExchange) {
@@ -268,6 +301,8 @@ export function createLegacySession(id: string): LegacySession {
     post,
     get,
     beat,
+    isInitialized: () => version !== '',
+    isSubscribed: (uri) => subscribed.has(uri),
     isBusy: () => calls.size > 0,
     isConnected: () => [...streams.values()].some(({ sink }) => sink !== undefined),
   };

@@ -60,9 +60,13 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
   }
 
   async function end({ session, server }: Entry): Promise<void> {
-    entries.delete(session.id);
+    forget(session);
     await server.close().catch(() => undefined);
     await session.transport.close();
+  }
+
+  function forget({ id }: LegacySession): void {
+    entries.delete(id);
     if (entries.size === 0) stopTimers();
   }
 
@@ -93,6 +97,7 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
       startTimers();
       forgetAtClose(entry);
       await session.post(exchange, body);
+      if (!session.isInitialized()) await end(entry);
     } finally {
       opening--;
     }
@@ -102,16 +107,19 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
   function forgetAtClose({ session, server }: Entry): void {
     const { onclose } = lowLevel(server);
     lowLevel(server).onclose = () => {
-      entries.delete(session.id);
+      forget(session);
       onclose?.();
     };
   }
 
   function startTimers(): void {
     if (timers.length > 0) return;
-    const beat = setInterval(() => {
-      for (const { session } of entries.values()) session.beat();
-    }, keepAliveMs);
+    const beat = setInterval(
+      () => {
+        for (const { session } of entries.values()) session.beat();
+      },
+      Math.max(1, keepAliveMs),
+    );
     const sweep = setInterval(endIdle, Math.max(1, Math.min(sessionIdleMs / 2, 60_000)));
     timers = [beat.unref(), sweep.unref()];
   }
@@ -127,9 +135,13 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
       if (entry.lastUsed <= oldest && isIdle(entry) && !entry.session.isConnected()) void end(entry);
   }
 
-  const toAll = (send: (server: ReturnType<typeof lowLevel>) => Promise<void>): void => {
-    // A server that lacks the capability has nothing to tell of.
-    for (const { server } of entries.values()) send(lowLevel(server)).catch(() => undefined);
+  const toAll = (
+    send: (server: ReturnType<typeof lowLevel>) => Promise<void>,
+    isTold = (_session: LegacySession): boolean => true,
+  ): void => {
+    for (const { session, server } of entries.values())
+      // A server that lacks the capability has nothing to tell of.
+      if (isTold(session)) send(lowLevel(server)).catch(() => undefined);
   };
 
   return {
@@ -160,11 +172,14 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
       toolsChanged: () => toAll((server) => server.sendToolListChanged()),
       promptsChanged: () => toAll((server) => server.sendPromptListChanged()),
       resourcesChanged: () => toAll((server) => server.sendResourceListChanged()),
-      resourceUpdated: (uri) => toAll((server) => server.sendResourceUpdated({ uri })),
+      resourceUpdated: (uri) =>
+        toAll(
+          (server) => server.sendResourceUpdated({ uri }),
+          (session) => session.isSubscribed(uri),
+        ),
     },
     async closeAll() {
       await Promise.all([...entries.values()].map(end));
-      stopTimers();
     },
   };
 }

@@ -26,6 +26,7 @@ export interface HttpServingOptions extends SessionLimits {
   readonly maxSubscriptions?: number | undefined;
   /** Time that requests in flight get when the server closes; 5 s by default. */
   readonly closeTimeoutMs?: number | undefined;
+  /** Clock of the idleness of sessions, in milliseconds. */
   readonly now?: (() => number) | undefined;
 }
 
@@ -44,7 +45,8 @@ export interface McpEndpoint {
 }
 
 const KEEP_ALIVE_MS = 15_000;
-const CLOSE_TIMEOUT_MS = 5000;
+/** Time that requests in flight get when the server closes. */
+export const CLOSE_TIMEOUT_MS = 5000;
 
 /** Makes the endpoint that the HTTP server, the router and the fetch handler share. */
 export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {

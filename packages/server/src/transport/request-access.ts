@@ -12,7 +12,7 @@ export interface AllowedNames {
 }
 
 /** The end of the connection that belongs to the server. */
-export interface LocalEnd {
+interface LocalEnd {
   readonly localAddress?: string | undefined;
   readonly localPort?: number | undefined;
   readonly isEncrypted?: boolean | undefined;
@@ -26,7 +26,7 @@ export type AccessDecision =
 export type DecideAccess = (headers: RequestHeaders, end: LocalEnd) => AccessDecision;
 
 /** The headers that decide. */
-export interface RequestHeaders {
+interface RequestHeaders {
   readonly method: string;
   readonly host: string | undefined;
   readonly origin: string | undefined;
@@ -63,7 +63,7 @@ export function createAccessDecision(names: AllowedNames, host: string = ALL_ADD
     if (method !== 'OPTIONS' || origin === undefined) return { isAllowed: true, headers };
     return {
       isAllowed: false,
-      answer: (exchange) => exchange.answer(204, undefined, { ...headers, ...PREFLIGHT }),
+      answer: (exchange) => exchange.answer(204, undefined, { ...headers, ...preflightOf(exchange) }),
     };
   };
 }
@@ -96,9 +96,11 @@ function sharedWith(origin: string): HeaderValues {
   };
 }
 
-const PREFLIGHT: HeaderValues = {
-  'Access-Control-Allow-Methods': 'GET, POST, DELETE',
-  'Access-Control-Allow-Headers':
-    'Content-Type, Accept, Authorization, Last-Event-ID, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name',
-  'Access-Control-Max-Age': '600',
-};
+/** Allows the headers that the page asks for, because those of arguments have names that only the server knows. */
+function preflightOf(exchange: HttpExchange): HeaderValues {
+  return {
+    'Access-Control-Allow-Methods': 'GET, POST, DELETE',
+    'Access-Control-Allow-Headers': exchange.header('access-control-request-headers') ?? 'Content-Type',
+    'Access-Control-Max-Age': '600',
+  };
+}
