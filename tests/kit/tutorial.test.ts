@@ -64,18 +64,18 @@ describe('the tutorial', () => {
     const missing = await client.callTool({ name: 'book-get', arguments: { id: '9' } });
     expect(missing).toMatchObject({
       isError: true,
-      content: [{ text: expect.stringContaining('no book 9') }],
+      content: [{ text: containing('no book 9') }],
     });
     const { resources } = await client.listResources();
     expect(resources.map(({ uri }) => uri)).toEqual(['book:///1', 'book:///2', 'book:///3']);
     const { contents } = await client.readResource({ uri: 'book:///2' });
-    expect(contents).toMatchObject([{ text: expect.stringContaining('Solaris') }]);
+    expect(contents).toMatchObject([{ text: containing('Solaris') }]);
     const prompt = await client.getPrompt({ name: 'next-book', arguments: { mood: 'calm' } });
     expect(JSON.stringify(prompt.messages)).toContain('feels calm');
     const file = await client.callTool({ name: 'file-get' });
     const { item } = file.structuredContent as { item: { uri: string } };
     const csv = await client.readResource({ uri: item.uri });
-    expect(csv.contents).toMatchObject([{ text: expect.stringContaining('"2","Solaris"') }]);
+    expect(csv.contents).toMatchObject([{ text: containing('"2","Solaris"') }]);
   });
 
   test('all steps make a server that serves files and signs users in over HTTP', async () => {
@@ -111,6 +111,10 @@ function filesOf(text: string): Map<string, string> {
       return [first.replace('// ', ''), rest.join('\n')];
     }),
   );
+}
+
+function containing(text: string): unknown {
+  return expect.stringContaining(text);
 }
 
 function write(text: string): void {

@@ -17,7 +17,7 @@ async function weirNew(
   const command = run(process.execPath, [bin('weir'), 'new', ...args], { cwd });
   return command.then(
     (output) => ({ code: 0, ...output }),
-    (error: { code: number; stdout: string; stderr: string }) => error,
+    (error: unknown) => error as { code: number; stdout: string; stderr: string },
   );
 }
 

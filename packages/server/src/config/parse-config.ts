@@ -15,12 +15,12 @@ export interface ParseConfigOptions {
   readonly known?: readonly string[];
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Arguments and environment of one reading, and the mistakes in them. */
 interface Input {
   readonly given: Given;
-  readonly env: Environment;
+  readonly env: Variables;
   readonly mistakes: string[];
 }
 
@@ -30,7 +30,7 @@ interface Input {
  */
 export function parseConfig(
   args: readonly string[],
-  env: Environment,
+  env: Variables,
   { known = [] }: ParseConfigOptions = {},
 ): ParsedTransportConfig {
   const mistakes: string[] = [];
