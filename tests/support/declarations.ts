@@ -16,12 +16,22 @@ export function signatureOf(name: string): string | undefined {
     // An entry only repeats the names of its block.
     if (found === null || /^packages\/server\/src\/(?!logger)[a-z]+\.ts$/u.test(path)) continue;
     const rest = withoutComments(text.slice(found.index + found[0].length));
-    if (found[1] === 'function') return `${name}${oneLine(rest.slice(0, endOfHead(rest)))}`;
+    if (found[1] === 'function')
+      return `${name}${withoutAliases(oneLine(rest.slice(endOfTypeParameters(rest), endOfHead(rest))), text)}`;
     return found[1] === 'type'
       ? oneLine(rest.slice(endOf(rest, '=') + 1, endOf(rest, ';')))
       : interfaceOf(rest);
   }
   return undefined;
+}
+
+/** Writes out the types that only this file knows by a name. */
+function withoutAliases(signature: string, file: string): string {
+  const aliases = file.matchAll(/^type (\w+) = (.*);$/gmu);
+  return Array.from(aliases).reduce(
+    (written, [, alias = '', type = '']) => written.replaceAll(new RegExp(`\\b${alias}\\b`, 'gu'), type),
+    signature,
+  );
 }
 
 function interfaceOf(rest: string): string {
@@ -53,9 +63,15 @@ function splitMembers(body: string): string[] {
   return members;
 }
 
+/** Finds the parenthesis behind the type parameters, which a reader does without. */
+function endOfTypeParameters(text: string): number {
+  return text.startsWith('<') ? endOf(text, '>') + 1 : 0;
+}
+
 /** Finds the brace that opens the body of a function. */
 function endOfHead(text: string): number {
-  const parameters = endOf(text.slice(text.indexOf('(')), ')') + text.indexOf('(') + 1;
+  const open = endOfTypeParameters(text);
+  const parameters = open + endOf(text.slice(open), ')') + 1;
   return text.indexOf(' {\n', parameters);
 }
 
