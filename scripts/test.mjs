@@ -20,6 +20,7 @@ const bin = {
   tsc: 'node_modules/typescript/bin/tsc',
   knip: 'node_modules/knip/bin/knip.js',
   publint: 'node_modules/publint/src/cli.js',
+  attw: 'node_modules/@arethetypeswrong/cli/dist/index.js',
   vitest: 'node_modules/vitest/vitest.mjs',
 };
 const report = join(root, '.cache', 'vitest.json');
@@ -54,12 +55,25 @@ async function staticChecks() {
     ['package @weir/server', [bin.publint, 'packages/server', '--strict']],
     ['package @weir/gateway', [bin.publint, 'packages/gateway', '--strict']],
     ['package mcp-weir', [bin.publint, 'packages/cli', '--strict']],
+    // The command has no types.
+    ...['server', 'gateway'].map((name) => typesOf(name)),
     ['generated files are up to date', ['packages/gateway/scripts/generate-config.mjs', '--check']],
   ];
   const runs = checks.map(([, args]) => quietly(args));
   for (const [index, [name]] of checks.entries())
     checkOutput(name, await /** @type {ReturnType<typeof quietly>} */ (runs[index]));
   checkShell();
+}
+
+/**
+ * Judges the types of a package as it is packed.
+ * @param {string} name
+ * @returns {[name: string, args: string[]]}
+ */
+function typesOf(name) {
+  // Prints six lines for each entry that is fine, too: run it without --quiet for the reason of a failure.
+  const args = ['--pack', `packages/${name}`, '--profile', 'esm-only', '--quiet'];
+  return [`types of @weir/${name} for its users`, [bin.attw, ...args]];
 }
 
 /** The tests that neither wait nor work for long, without coverage. */

@@ -13,13 +13,7 @@ const packages: Record<string, { name: string; siblings: string[]; outside: stri
   'packages/server': {
     name: '@weir/server',
     siblings: [],
-    outside: [
-      '@modelcontextprotocol/server',
-      '@modelcontextprotocol/node',
-      '@modelcontextprotocol/client',
-      'zod',
-      'openid-client',
-    ],
+    outside: ['@modelcontextprotocol/server', '@modelcontextprotocol/client', 'zod', 'openid-client'],
   },
   'packages/gateway': { name: '@weir/gateway', siblings: ['@weir/server'], outside: [] },
   'packages/cli': { name: 'mcp-weir', siblings: ['@weir/gateway'], outside: [] },

@@ -6,7 +6,7 @@ import { brokenLinks } from '../support/page-links.ts';
 import { root } from '../support/source-files.ts';
 
 // The README of the command links to pages that the build copies: install.test.ts follows its links in the package.
-const PAGES = ['.', 'docs', 'bench', 'examples', 'packages/gateway'].flatMap((folder) =>
+const PAGES = ['.', 'docs', 'bench', 'examples', 'packages/gateway', 'packages/server'].flatMap((folder) =>
   readdirSync(join(root, folder))
     .filter((name) => name.endsWith('.md'))
     .map((name) => posix.join(folder, name)),
