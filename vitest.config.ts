@@ -70,7 +70,8 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['packages/**/*.test.ts'],
-          exclude: ['**/node_modules/**', '**/dist/**'],
+          // The test in the template of `weir new` is one of node:test.
+          exclude: ['**/node_modules/**', '**/dist/**', '**/template/**'],
           maxWorkers: cores,
           // A process a file would cost as much as the tests themselves.
           isolate: false,
