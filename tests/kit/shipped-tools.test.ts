@@ -1,5 +1,5 @@
-// The tools that the product ships speak one vocabulary: seed 004's table of output properties and its table of names.
-// The gateway's own search tools keep the names that other gateways use.
+// The tools that the product ships speak one vocabulary. The gateway's own search tools keep the names that other gateways
+// use; those of the tutorial are checked by its test.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,34 +8,8 @@ import { connectInMemory } from '@weir/server/testing';
 import { describe, expect, test } from 'vitest';
 import { connectSdk } from '../support/harness.ts';
 import { root } from '../support/source-files.ts';
+import { breaches, type JsonSchema, type ListedTool } from '../support/vocabulary.ts';
 import { verifies } from '../verifies.ts';
-
-interface ListedTool {
-  readonly name: string;
-  readonly outputSchema?: JsonSchema | undefined;
-}
-
-interface JsonSchema {
-  readonly properties?: Readonly<Record<string, { readonly const?: unknown }>>;
-  readonly oneOf?: readonly JsonSchema[];
-  readonly anyOf?: readonly JsonSchema[];
-}
-
-// A name's pattern, and the properties of which each output of such a tool has one.
-const NAMES: readonly { readonly pattern: RegExp; readonly main: readonly string[] }[] = [
-  { pattern: /^(?:[a-z]+-)*(?:columns-get|get-columns)$/, main: ['columns'] },
-  { pattern: /^(?:[a-z]+-)*rows-(?:get|append)$/, main: ['rows', 'values'] },
-  { pattern: /^(?:[a-z]+-)+(?:search|list)$/, main: ['items', 'rows', 'values'] },
-  { pattern: /^(?:[a-z]+-)+(?:get|append)$/, main: ['item'] },
-];
-
-const COMPANIONS = ['type', 'nextPageToken', 'isEmpty', 'range', 'select', 'shape'];
-const SUCCESS = ['items', 'item', 'columns', 'rows', 'values', ...COMPANIONS];
-const PROPERTIES: Readonly<Record<string, readonly string[]>> = {
-  success: SUCCESS,
-  error: ['type', 'message', 'code'],
-  auth_required: ['type', 'authUrl', 'message'],
-};
 
 describe('the vocabulary of shipped tools', () => {
   const servers = readdirSync(join(root, 'examples', 'servers'));
@@ -98,26 +72,4 @@ async function toolsOfProcess(file: string): Promise<ListedTool[]> {
   const args = [join(root, 'examples', 'servers', file)];
   await using sdk = await connectSdk({ command: process.execPath, args, env: {} }, 'modern');
   return (await sdk.client.listTools()).tools as ListedTool[];
-}
-
-/** Lists how a tool leaves the two tables. */
-function breaches({ name, outputSchema }: ListedTool): string[] {
-  const kind = NAMES.find(({ pattern }) => pattern.test(name));
-  if (kind === undefined) return [`${name} is a name outside the table`];
-  if (outputSchema === undefined) return [`${name} has no output schema`];
-  return branchesOf(outputSchema).flatMap((branch) => breachesOfBranch(name, kind.main, branch));
-}
-
-function branchesOf(schema: JsonSchema): readonly JsonSchema[] {
-  return (schema.oneOf ?? schema.anyOf)?.flatMap(branchesOf) ?? [schema];
-}
-
-function breachesOfBranch(name: string, main: readonly string[], { properties = {} }: JsonSchema): string[] {
-  const type = String(properties['type']?.const);
-  const allowed = PROPERTIES[type];
-  if (allowed === undefined) return [`${name} has an output whose type is ${type}`];
-  const foreign = Object.keys(properties).filter((property) => !allowed.includes(property));
-  if (foreign.length > 0) return [`${name} has outputs outside the table: ${foreign.join(', ')}`];
-  const isComplete = type !== 'success' || main.some((property) => property in properties);
-  return isComplete ? [] : [`${name} has no ${main.join(', ')}`];
 }

@@ -13,6 +13,7 @@ import { startAuthorizationServer } from '../support/authorization-server.ts';
 import { bin, temporaryFolder } from '../support/harness.ts';
 import { createHeadlessBrowser } from '../support/headless-browser.ts';
 import { root } from '../support/source-files.ts';
+import { breaches, type ListedTool } from '../support/vocabulary.ts';
 
 const run = promisify(execFile);
 const page = readFileSync(join(root, 'docs', 'first-server.md'), 'utf8');
@@ -59,6 +60,7 @@ describe('the tutorial', () => {
 
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(['book-get', 'book-search', 'file-get']);
+    expect((tools as ListedTool[]).flatMap(breaches)).toEqual([]);
     const found = await client.callTool({ name: 'book-search', arguments: { words: 'butler' } });
     expect(found.structuredContent).toMatchObject({ type: 'success', items: [{ title: 'Kindred' }] });
     const missing = await client.callTool({ name: 'book-get', arguments: { id: '9' } });
