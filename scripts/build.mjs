@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { bundleDemo } from './bundle-demo.mjs';
 import { bundleCommand, OUTPUT, refuseLeftovers, refuseWideCharacters } from './bundle.mjs';
 import { npmScript, root, runMain } from './steps.mjs';
 
@@ -20,7 +21,7 @@ await runMain(async () => {
   // The bundle is made from source and does not wait for the type check; both must succeed.
   if (existsSync(starter)) {
     await bundle();
-    copyDemo();
+    await bundleDemo(join(root, 'examples', 'servers'), join(cli, 'dist', 'demo'));
     copyTemplate();
     copyPages();
     linkCommand();
@@ -71,11 +72,6 @@ async function bundleBin(name, define) {
   refuseLeftovers(metafile);
   refuseWideCharacters(readFileSync(file, 'utf8'));
   chmodSync(file, 0o755);
-}
-
-// `weir serve --demo` works wherever the command is installed.
-function copyDemo() {
-  cpSync(join(root, 'examples', 'servers'), join(cli, 'dist', 'demo'), { recursive: true });
 }
 
 // `weir new` copies it.

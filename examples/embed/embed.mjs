@@ -11,9 +11,9 @@ const server = (name) => ({
 const gateway = createGateway({ mcpServers: { clock: server('clock'), dice: server('dice') } });
 try {
   const names = (await gateway.listTools()).map(({ name }) => name);
-  assert.deepEqual(names, ['clock:now', 'clock:convert', 'dice:roll']);
-  const { content, structuredContent } = await gateway.callTool('dice:roll', { dice: '3d6' });
-  assert.equal(structuredContent.rolls.length, 3);
+  assert.deepEqual(names, ['clock:time-get', 'clock:zone-search', 'dice:roll-get']);
+  const { content, structuredContent } = await gateway.callTool('dice:roll-get', { dice: '3d6' });
+  assert.equal(structuredContent.item.rolls.length, 3);
   console.log(content[0].text);
 } finally {
   await gateway.close();

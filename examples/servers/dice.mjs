@@ -1,72 +1,51 @@
 #!/usr/bin/env node
-// Dice: an MCP server of the protocol revision 2026-07-28 on stdio, whole and without a dependency.
-// That revision has no handshake: every request says which revision it is, every result says that it is complete.
+// Dice: an MCP server with a tool, whose answer is typed for programs and short for models, and a prompt.
+// On stdio; with `--port 3000` at http://127.0.0.1:3000/mcp.
 import { randomInt } from 'node:crypto';
-import { createInterface } from 'node:readline';
+import { McpServer } from '@modelcontextprotocol/server';
+import { parseConfig } from '@weir/server/config';
+import { definePrompt, defineTool, registerPrompts, registerTools } from '@weir/server/modules';
+import { item, success } from '@weir/server/results';
+import { setupHttpServer, setupStdioServer } from '@weir/server/transport';
+import { z } from 'zod';
 
-const VERSION = '2026-07-28';
-const META = 'io.modelcontextprotocol/';
-const MOST_DICE = 100;
+const DICE = /^([1-9]\d?|100)d([2-9]|[1-9]\d{1,3})([+-]\d{1,4})?$/;
 
-const dice = { type: 'string', description: 'How many dice of how many sides, such as "2d6" or "1d20+3"' };
-const whole = { type: 'integer' };
-
-const tools = [
-  {
-    name: 'roll',
-    description: 'Rolls dice and adds them up.',
-    inputSchema: { type: 'object', properties: { dice }, required: ['dice'] },
-    outputSchema: {
-      type: 'object',
-      properties: { rolls: { type: 'array', items: whole }, total: whole },
-      required: ['rolls', 'total'],
-    },
+const rollGet = defineTool({
+  name: 'roll-get',
+  description: 'Rolls dice and adds them up.',
+  inputSchema: z.object({
+    dice: z.string().regex(DICE, 'not dice: write "2d6" or "1d20+3"').describe('Such as "2d6" or "1d20+3"'),
+  }),
+  outputSchema: item(z.object({ dice: z.string(), rolls: z.array(z.int()), total: z.int() })),
+  handler({ dice }) {
+    const [, count, sides, extra = '+0'] = DICE.exec(dice);
+    const rolls = Array.from({ length: Number(count) }, () => randomInt(1, Number(sides) + 1));
+    const total = rolls.reduce((sum, roll) => sum + roll, Number(extra));
+    const more = extra === '+0' ? '' : ` ${extra[0]} ${extra.slice(1)}`;
+    // Without `content` the model would read the same as programs do: the JSON of the item.
+    return success(
+      { item: { dice, rolls, total } },
+      { content: `${dice}: ${rolls.join(' + ')}${more} = ${total}` },
+    );
   },
-];
-
-function roll({ dice: wanted }) {
-  const [, count, sides, extra = '0'] = /^(\d{1,3})d(\d{1,4})([+-]\d{1,4})?$/.exec(wanted) ?? [];
-  if (!(count >= 1 && count <= MOST_DICE && sides >= 2))
-    return {
-      content: [{ type: 'text', text: `"${wanted}" are no dice; write "2d6" or "1d20+3".` }],
-      isError: true,
-    };
-  const rolls = Array.from({ length: Number(count) }, () => randomInt(1, Number(sides) + 1));
-  const total = rolls.reduce((sum, one) => sum + one, Number(extra));
-  const text = `${wanted}: ${rolls.join(' + ')}${extra === '0' ? '' : ` ${extra[0]} ${extra.slice(1)}`} = ${total}`;
-  return { content: [{ type: 'text', text }], structuredContent: { rolls, total } };
-}
-
-// How long a client may keep what does not change, and that it may show it to anyone.
-const cacheable = { ttlMs: 3_600_000, cacheScope: 'public' };
-
-const methods = {
-  'server/discover': () => ({ supportedVersions: [VERSION], capabilities: { tools: {} }, ...cacheable }),
-  'tools/list': () => ({ tools, ...cacheable }),
-  'tools/call'({ name, arguments: args = {} }) {
-    if (name !== 'roll') throw rpcError(-32602, `Unknown tool: ${name}`);
-    return roll(args);
-  },
-};
-
-createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, method, params = {} } = JSON.parse(line);
-  if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, ...answer(method, params) }));
 });
 
-function answer(method, params) {
-  try {
-    const requested = params._meta?.[`${META}protocolVersion`];
-    if (requested !== VERSION)
-      throw rpcError(-32022, 'Unsupported protocol version', { supported: [VERSION], requested });
-    if (!Object.hasOwn(methods, method)) throw rpcError(-32601, `Method not found: ${method}`);
-    const _meta = { [`${META}serverInfo`]: { name: 'dice', version: '1.0.0' } };
-    return { result: { resultType: 'complete', ...methods[method](params), _meta } };
-  } catch ({ code = -32603, message, data }) {
-    return { error: { code, message, data } };
-  }
+const decide = definePrompt({
+  name: 'decide',
+  description: 'Lets a die choose between options.',
+  argsSchema: z.object({ options: z.string().describe('Such as "tea, coffee, water"') }),
+  handler: ({ options }) =>
+    `Number these options, roll one die of as many sides, and say which it chose: ${options}`,
+});
+
+function serverFactory() {
+  const server = new McpServer({ name: 'dice', version: '1.0.0' });
+  registerTools(server, [rollGet]);
+  registerPrompts(server, [decide]);
+  return server;
 }
 
-function rpcError(code, message, data) {
-  return Object.assign(new Error(message), { code, data });
-}
+const { transport } = parseConfig(process.argv.slice(2), process.env);
+if (transport.type === 'stdio') await setupStdioServer({ serverFactory });
+else await setupHttpServer({ serverFactory, ...transport, logger: console });

@@ -1,79 +1,79 @@
 #!/usr/bin/env node
-// Notes that last as long as the server: tools to write and find them, and each note a resource to read.
-// An MCP server on stdio, whole and without a dependency; it tells its client when the list of notes changes.
-import { createInterface } from 'node:readline';
+// Notes that last as long as the server: tools to find and write them, and each note is a resource.
+// Clients hear of new notes. On stdio; with `--port 3000` at http://127.0.0.1:3000/mcp.
+import { McpServer } from '@modelcontextprotocol/server';
+import { parseConfig } from '@weir/server/config';
+import { createHttpError } from '@weir/server/errors';
+import { defineResource, defineTool, registerResources, registerTools } from '@weir/server/modules';
+import { item, items, pageInput, paginate } from '@weir/server/results';
+import { setupHttpServer, setupStdioServer } from '@weir/server/transport';
+import { z } from 'zod';
 
-const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
-const SCHEME = 'note:///';
 const notes = new Map([['welcome', 'Notes live in memory and are gone when the server ends.']]);
-const title = { type: 'string', description: 'The title of a note' };
-const body = { type: 'string', description: 'The text of the note' };
-const words = { type: 'string', description: 'Words in a note, or "" for all notes' };
 
-const tools = [
-  tool('write', 'Writes a note; an older one of that title is replaced.', { title, body }),
-  tool('find', 'Finds notes by words in them.', { words }),
-  tool('delete', 'Deletes a note.', { title }),
-];
+const title = z.string().describe('The title of a note');
+const note = z.object({ title, text: z.string() });
 
-function tool(name, description, properties) {
-  const inputSchema = { type: 'object', properties, required: Object.keys(properties) };
-  return { name, description, inputSchema };
+const noteSearch = defineTool({
+  name: 'note-search',
+  description: 'Finds notes by words in them.',
+  inputSchema: z.object({ words: z.string().describe('"" finds all notes'), ...pageInput() }),
+  outputSchema: items(note),
+  handler(args) {
+    const words = args.words.toLowerCase();
+    const all = [...notes.keys()].map((name) => noteOf(name));
+    const found = all.filter((one) => `${one.title}\n${one.text}`.toLowerCase().includes(words));
+    return { type: 'success', ...paginate(found, args) };
+  },
+});
+
+const noteGet = defineTool({
+  name: 'note-get',
+  description: 'Returns a note.',
+  inputSchema: z.object({ title }),
+  outputSchema: item(note),
+  handler: (args) => ({ type: 'success', item: noteOf(args.title) }),
+});
+
+const noteAppend = defineTool({
+  name: 'note-append',
+  description: 'Adds a line to a note, or begins one.',
+  inputSchema: z.object({ title, line: z.string() }),
+  outputSchema: item(note),
+  handler(args, _extra, { tellOfNewNote }) {
+    const text = notes.get(args.title);
+    notes.set(args.title, text === undefined ? args.line : `${text}\n${args.line}`);
+    if (text === undefined) tellOfNewNote();
+    return { type: 'success', item: noteOf(args.title) };
+  },
+});
+
+function noteOf(name) {
+  const text = notes.get(name);
+  if (text === undefined) throw createHttpError(404, `There is no note "${name}": note-search lists them`);
+  return { title: name, text };
 }
 
-const calls = {
-  write(note) {
-    notes.set(note.title, note.body);
-    send({ method: 'notifications/resources/list_changed' });
-    return `Written: ${note.title}`;
-  },
-  find({ words: wanted }) {
-    const found = [...notes].filter((note) => note.join('\n').toLowerCase().includes(wanted.toLowerCase()));
-    return found.map(([name, text]) => `${name}: ${text}`).join('\n') || 'No note has these words.';
-  },
-  delete(note) {
-    if (!notes.delete(note.title)) throw new Error(`There is no "${note.title}"; find tells the titles.`);
-    send({ method: 'notifications/resources/list_changed' });
-    return `Deleted: ${note.title}`;
-  },
-};
-
-const methods = {
-  initialize: ({ protocolVersion }) => ({
-    protocolVersion: VERSIONS.includes(protocolVersion) ? protocolVersion : VERSIONS[0],
-    capabilities: { tools: {}, resources: { listChanged: true } },
-    serverInfo: { name: 'notes', version: '1.0.0' },
-  }),
-  ping: () => ({}),
-  'tools/list': () => ({ tools }),
-  'tools/call'({ name, arguments: args = {} }) {
-    if (!Object.hasOwn(calls, name)) throw rpcError(-32602, `Unknown tool: ${name}`);
-    try {
-      return { content: [{ type: 'text', text: calls[name](args) }] };
-    } catch (error) {
-      return { content: [{ type: 'text', text: error.message }], isError: true };
-    }
-  },
-  'resources/list': () => ({
-    resources: [...notes.keys()].map((name) => ({ name, uri: SCHEME + encodeURIComponent(name) })),
-  }),
-  'resources/read'({ uri }) {
-    const text = notes.get(decodeURIComponent(uri.slice(SCHEME.length)));
-    if (text === undefined) throw rpcError(-32602, `Resource not found: ${uri}`);
-    return { contents: [{ uri, mimeType: 'text/plain', text }] };
-  },
-};
-
-const send = (message) => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }));
-const rpcError = (code, message) => Object.assign(new Error(message), { code });
-
-createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, method, params = {} } = JSON.parse(line);
-  if (id === undefined) return;
-  try {
-    if (!Object.hasOwn(methods, method)) throw rpcError(-32601, `Method not found: ${method}`);
-    send({ id, result: methods[method](params) });
-  } catch ({ code = -32603, message }) {
-    send({ id, error: { code, message } });
-  }
+const noteResource = defineResource({
+  name: 'note',
+  description: 'A note',
+  template: 'note:///{title}',
+  list: () => [...notes.keys()].map((name) => ({ name, uri: `note:///${encodeURIComponent(name)}` })),
+  handler: ({ variables }) => notes.get(variables.title),
 });
+
+/** Makes a server for a client; `tellOfNewNote` tells all clients where there may be several. */
+function createServer(tellOfNewNote) {
+  const server = new McpServer({ name: 'notes', version: '1.0.0' });
+  const context = { tellOfNewNote: tellOfNewNote ?? (() => server.sendResourceListChanged()) };
+  registerTools(server, [noteSearch, noteGet, noteAppend], context);
+  registerResources(server, [noteResource], context, { listChanged: true });
+  return server;
+}
+
+const { transport } = parseConfig(process.argv.slice(2), process.env);
+if (transport.type === 'stdio') await setupStdioServer({ serverFactory: () => createServer() });
+else {
+  const serverFactory = () => createServer(() => http.notify.resourcesChanged());
+  const http = await setupHttpServer({ serverFactory, ...transport, logger: console });
+}

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
+import * as server from '@weir/server';
 import { describe, expect, test } from 'vitest';
 import { breachesIn } from '../../scripts/numbers/comments.mjs';
 import { countAll, differences, type Table } from '../../scripts/numbers/ratchet.mjs';
@@ -23,6 +24,29 @@ const stages =
   'shorten ← errors ← log ← hash ← time ← wire ← protocol ← config ← state ← upstream ← registry ← call ← gateway ← front ← api ← admin ← index'.split(
     ' ← ',
   );
+
+// The blocks of @weir/server, each of which can be used alone: those whose files it may import. `logger` is a type for all.
+const blocks: Readonly<Record<string, readonly string[]>> = {
+  errors: [],
+  results: [],
+  config: [],
+  store: [],
+  access: [],
+  modules: ['errors', 'results'],
+  transport: ['access', 'modules'],
+  oauth: ['errors', 'store', 'access'],
+  files: ['errors', 'store', 'access'],
+  testing: ['modules', 'transport'],
+};
+
+// Members of `process` that blocks use: facts about the machine, and the streams that are the default of stdio.
+const membersOfProcess: Readonly<Record<string, readonly string[]>> = {
+  'store/': ['platform', 'pid', 'kill', 'uptime', 'getuid', 'getBuiltinModule', 'once', 'off'],
+  'transport/stdio-server.ts': ['stdin', 'stdout'],
+};
+
+// Peers that a user need not install: loaded by the function that needs them, when it is called.
+const optionalPeers = ['openid-client', 'express', '@modelcontextprotocol/client'];
 
 // Read by the generator alone: zod must never reach a user's machine.
 const buildTimeOnly = ['packages/gateway/src/config/schema.ts'];
@@ -62,6 +86,37 @@ describe('the architecture', () => {
 
   test('shipped code does not import build-time modules', () => {
     expect(buildTimeImports(shipped)).toEqual([]);
+  });
+
+  test('blocks of the server package import only the blocks that the table grants', () => {
+    expect(foreignBlocks(shipped)).toEqual([]);
+  });
+
+  test('ARCHITECTURE.md has the table of blocks', () => {
+    const page = readFileSync(new URL('../../ARCHITECTURE.md', import.meta.url), 'utf8');
+    const [, section = ''] = page.split('## Blocks of `@weir/server`');
+    const rows = [...section.matchAll(/^\| `(\w+)` \|[^|]*\|([^|]*)\|/gm)].map(
+      ([, block = '', imports = '']) => [block, [...imports.matchAll(/`(\w+)`/g)].map(([, name]) => name)],
+    );
+    expect(Object.fromEntries(rows)).toEqual(blocks);
+  });
+
+  verifies('KIT-SCOPE-1', 'blocks of the server package keep no state in modules', () => {
+    expect(hiddenState(shipped)).toEqual([]);
+  });
+
+  verifies('KIT-SCOPE-1', 'blocks of the server package read no setting of the process', () => {
+    expect(globalReads(shipped)).toEqual([]);
+  });
+
+  verifies('KIT-SCOPE-1', 'blocks of the server package load no optional peer before it is needed', () => {
+    expect(eagerPeers(shipped)).toEqual([]);
+  });
+
+  verifies('KIT-SCOPE-1', 'the server package exports functions, and no class but errors', () => {
+    expect(publicClasses(shipped)).toEqual([]);
+    const others = Object.entries(server).filter(([, value]) => typeof value !== 'function');
+    expect(others.map(([name]) => name)).toEqual([]);
   });
 
   verifies('AGG-QA-1', 'no source file uses the type any', () => {
@@ -126,6 +181,39 @@ describe('rules of the architecture', () => {
       'an import of the schema',
       buildTimeImports(planted('gateway/src/config/a.ts', "import { schema } from './schema.ts';")),
     ],
+    [
+      'a block that imports another',
+      foreignBlocks(planted('server/src/errors/a.ts', "import { x } from '../results/b.ts';")),
+    ],
+    [
+      'an entry that exports another block',
+      foreignBlocks(planted('server/src/config.ts', "export { x } from './store/b.ts';")),
+    ],
+    ['a file in no block', foreignBlocks(planted('server/src/utils/a.ts', ''))],
+    ['a variable of a module', hiddenState(planted('server/src/errors/a.ts', 'let count = 0;'))],
+    ['an exported variable', hiddenState(planted('server/src/errors/a.ts', 'export var count = 0;'))],
+    ['a map of a module', hiddenState(planted('server/src/errors/a.ts', 'const seen = new Map<A, B>();'))],
+    [
+      'a set of a module that can grow',
+      hiddenState(planted('server/src/errors/a.ts', 'export const seen: Set<string> = new Set();')),
+    ],
+    ['an empty list of a module', hiddenState(planted('server/src/errors/a.ts', 'const all: A[] = [];'))],
+    [
+      'a memo without a reason',
+      hiddenState(planted('server/src/errors/a.ts', 'const memo = new WeakMap<A, B>();')),
+    ],
+    ['a variable of the environment', globalReads(planted('server/src/store/a.ts', 'f(process.env);'))],
+    ['a fact in another block', globalReads(planted('server/src/errors/a.ts', 'f(process.platform);'))],
+    ['the console', globalReads(planted('server/src/errors/a.ts', "console.warn('x');"))],
+    [
+      'a peer that is loaded at once',
+      eagerPeers(planted('server/src/files/a.ts', "import { Router } from 'express';")),
+    ],
+    ['a public class', publicClasses(planted('server/src/files/a.ts', 'export class Files {}'))],
+    [
+      'a public base class',
+      publicClasses(planted('server/src/files/a.ts', 'export abstract class A extends Error {}')),
+    ],
     ['the type any', anyTypes(planted('gateway/src/errors.ts', 'export const x = y as any;'))],
     ['a large fixture', largeFixtures(planted('x.mjs', 'a\n'.repeat(201)))],
     ['a file that is gone', missingFiles('Calls are made by `call/nobody`, after `call/resolve`.')],
@@ -164,6 +252,26 @@ describe('rules of the architecture', () => {
       rule(files),
     );
     expect(findings.flat()).toEqual([]);
+  });
+
+  test('the rules of blocks accept what each block may do', () => {
+    const text = [
+      "import type { Express } from 'express';",
+      "import { b } from '../errors/b.ts';",
+      "import type { Logger } from '../logger.ts';",
+      "const { Router } = await import('express');",
+      "const CODES: ReadonlySet<string> = new Set(['A']);",
+      '// Keyed by the array of the caller, which costs much to check.',
+      'const memo = new WeakMap<A, B>();',
+      'export class FileError extends Error {}',
+      'class Inner {}',
+      'function f() {\n  let count = 0;\n  const seen = new Map();\n}',
+      '// console.log of process.env',
+    ].join('\n');
+    const files = planted('server/src/files/a.ts', text);
+    const rules = [foreignBlocks, hiddenState, globalReads, eagerPeers, publicClasses];
+    expect(rules.flatMap((rule) => rule(files))).toEqual([]);
+    expect(globalReads(planted('server/src/transport/stdio-server.ts', 'f(process.stdin);'))).toEqual([]);
   });
 
   test('the comment rules accept plain comments', () => {
@@ -229,6 +337,71 @@ function buildTimeImports(files: SourceFile[]): string[] {
     .map(describeImport);
 }
 
+function foreignBlocks(files: SourceFile[]): string[] {
+  const inBlocks = serverFiles(files).filter(({ path }) => !isWholePackage(path));
+  const homeless = inBlocks
+    .filter(({ path }) => blocks[blockOf(path)] === undefined)
+    .map(({ path }) => `${path} is in no block`);
+  const foreign = findImports(inBlocks)
+    .filter(({ specifier }) => specifier.startsWith('.'))
+    .filter(({ path, specifier }) => {
+      const [own, target] = [blockOf(path), blockOf(join(dirname(path), specifier))];
+      return ![own, 'logger', ...(blocks[own] ?? [])].includes(target);
+    })
+    .map(describeImport);
+  return [...homeless, ...foreign];
+}
+
+/** Finds what outlives a call: variables and containers at the top of a module. */
+function hiddenState(files: SourceFile[]): string[] {
+  const state =
+    /^(?:export )?(?:(?:let|var) .*|const \w+(?:: (?!Readonly|readonly).+?)? = (?:new (?:Map|Set|Array)\b|\[\]|\{\}).*)/gm;
+  const memo = /^(?!.*\/\/)(?!\s*\*\/).*\n(?:export )?const \w+.* = new WeakMap.*/gm;
+  return serverFiles(files).flatMap(({ path, text }) =>
+    [...withoutComments(text).matchAll(state), ...`\n${text}`.matchAll(memo)].map(
+      ([line]) => `${path} keeps state: ${line.trim()}`,
+    ),
+  );
+}
+
+function globalReads(files: SourceFile[]): string[] {
+  return serverFiles(files).flatMap(({ path, text }) => {
+    const allowed = Object.entries(membersOfProcess).find(([place]) => path.includes(`/src/${place}`))?.[1];
+    return [...code(text).matchAll(/\b(?:process\.(?<member>\w+)|console\.\w+|globalThis\.(?!fetch\b)\w+)/g)]
+      .filter(({ groups }) => groups?.['member'] === undefined || !allowed?.includes(groups['member']))
+      .map(([found]) => `${path} reads ${found}`);
+  });
+}
+
+function eagerPeers(files: SourceFile[]): string[] {
+  return findImports(serverFiles(files))
+    .filter(({ typeOnly, lazy }) => !typeOnly && !lazy)
+    .filter(({ specifier }) => optionalPeers.includes(packageName(specifier)))
+    .map(describeImport);
+}
+
+function publicClasses(files: SourceFile[]): string[] {
+  return serverFiles(files).flatMap(({ path, text }) =>
+    [...code(text).matchAll(/^export (?:abstract class|class (?!\w+ extends Error\b)).*/gm)].map(
+      ([line]) => `${path} has ${line}`,
+    ),
+  );
+}
+
+function serverFiles(files: SourceFile[]): SourceFile[] {
+  return files.filter(({ path }) => path.startsWith('packages/server/src/'));
+}
+
+/** Tells the entries that export several blocks, and the logger, which is a type. */
+function isWholePackage(path: string): boolean {
+  return ['index', 'internal', 'logger'].includes(blockOf(path));
+}
+
+function blockOf(path: string): string {
+  const [first = ''] = path.replace('packages/server/src/', '').split('/');
+  return first.replace(/\.ts$/, '');
+}
+
 function anyTypes(files: SourceFile[]): string[] {
   return files
     .filter(({ text }) => /(?:[:<|&,(]|\bas|=>|\bsatisfies)\s*any\s*(?:[;,>)\]}|&=[]|$)/m.test(code(text)))
@@ -266,6 +439,7 @@ interface Import {
   readonly path: string;
   readonly specifier: string;
   readonly typeOnly: boolean;
+  readonly lazy: boolean;
 }
 
 function findImports(files: SourceFile[]): Import[] {
@@ -276,6 +450,7 @@ function findImports(files: SourceFile[]): Import[] {
       path,
       specifier: groups['from'] ?? groups['bare'] ?? groups['lazy'] ?? '',
       typeOnly: groups['type'] !== undefined,
+      lazy: groups['lazy'] !== undefined,
     })),
   );
 }

@@ -30,7 +30,7 @@ function wellKnown(home: string): Record<string, ServerConfig> {
 export function welcome(registry: ToolRegistry, { url, token, program }: Served): string {
   const header = token === undefined ? '' : ` -H 'Authorization: Bearer ${token}'`;
   const host = token === undefined ? '' : ` --header 'Authorization: Bearer ${token}'`;
-  const name = [...registry.keys()].find((key) => key.endsWith('now')) ?? '';
+  const name = [...registry.keys()].find((key) => key.endsWith('time-get')) ?? '';
   return `
 ${toolCounts(registry).join('\n')}
 

@@ -60,7 +60,11 @@ verifies('AGG-CLI-1', 'the tarball has the command, its demo, the pages, and not
   );
   expect(late.length).toBeGreaterThan(0);
   const built = [...main, ...late];
-  const demo = ['clock', 'dice', 'notes'].map((name) => `dist/demo/${name}.mjs`);
+  const servers = ['clock', 'dice', 'notes'].map((name) => `dist/demo/${name}.mjs`);
+  const shared = packed.filter((path) => /^dist\/demo\/shared\/chunk-[\dA-Z]{8}\.mjs$/.test(path));
+  // The dependencies of the servers are in the package once.
+  expect(shared).toHaveLength(1);
+  const demo = [...servers, ...shared, 'dist/demo/shared/LICENSES.txt'];
   const docs = readdirSync(join(root, 'docs')).filter((name) => !name.endsWith('.json'));
   const pages = ['dist/SECURITY.md', ...docs.map((name) => `dist/docs/${name}`)];
   expect(packed.sort()).toEqual([...built, ...demo, ...pages, 'LICENSE', 'README.md', 'package.json'].sort());

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -101,16 +101,17 @@ test('weir serve names a port in use or a foreign address in its error, with a r
 
 test('the demo starts its own servers and shows how to call them', async () => {
   const servers = fileURLToPath(new URL('../../../../examples/servers', import.meta.url));
-  cpSync(servers, join(home, 'demo'), { recursive: true });
+  // A link, because the servers import packages of the repository.
+  symlinkSync(servers, join(home, 'demo'), 'junction');
   await serving(args('--demo', '--no-auth'), /your own servers/u, async (printed) => {
     expect(printed).toMatch(/^ {2}clock +2 tools\n {2}dice +1 tool\n {2}notes +3 tools$/mu);
     expect(printed).toContain('\nAll 3 servers are running.\n');
-    expect(printed).toContain("-H 'Mcp-Name: clock__now'");
+    expect(printed).toContain("-H 'Mcp-Name: clock__time-get'");
     expect(printed).toMatch(/curl 'http:\S+\/mcp' -H /u);
     const url = /http:\S+/u.exec(printed)?.[0] ?? '';
     const client = new Client({ name: 'test', version: '1' });
     await client.connect(new StreamableHTTPClientTransport(new URL(url)));
-    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('dice__roll');
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('dice__roll-get');
     await client.close();
   });
 });
