@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as blocks from '@weir/server';
 import { describe, expect, test } from 'vitest';
 import { signatureOf } from '../support/declarations.ts';
-import { provedNames } from '../support/server-readme.ts';
+import { limits, provedNames } from '../support/server-readme.ts';
 import { root, sourceFiles } from '../support/source-files.ts';
 import { verifies } from '../verifies.ts';
 
@@ -35,6 +35,8 @@ const CODES = `
   .trim()
   .split(/\s+/u);
 
+const sources = sourceFiles('packages/server/src', /^(?!.*\.(?:test|case)\.).*\.ts$/u);
+
 describe('the tables of the README', () => {
   verifies('KIT-SCOPE-1', 'every name of the design has a row with its test', () => {
     const names = [...FUNCTIONS, ...TYPES, ...PROPERTIES, ...TOOLS, ...CODES];
@@ -60,9 +62,19 @@ describe('the tables of the README', () => {
   });
 });
 
-describe('the modules of the package', () => {
-  const sources = sourceFiles('packages/server/src', /^(?!.*\.(?:test|case)\.).*\.ts$/u);
+describe('the limits in the README', () => {
+  test.each(limits)('the limit of $options is that of the source', ({ value, options }) => {
+    const docs = options.flatMap((option) => docsOf(option)).join('\n');
+    const numbers = Array.from(value.matchAll(/\d+(?: (?:[KMG]iB|s|minutes))?/gu), ([number]) => number);
+    expect(numbers.filter((number) => !docs.includes(number))).toEqual([]);
+  });
 
+  test('the table has a row for each kind', () => {
+    expect(limits.length).toBeGreaterThan(8);
+  });
+});
+
+describe('the modules of the package', () => {
   verifies('KIT-SCOPE-1', 'no module keeps state', () => {
     // A WeakMap is a memo for an object of the caller; a constant Set or Map is a table.
     const state =
@@ -86,12 +98,27 @@ describe('the modules of the package', () => {
     () => {
       const reads = /\bprocess\.(?:env|argv)\b|^\s*console\./mu;
       const readers = sources.filter(({ text }) => reads.test(text.replaceAll(/^\s*(?:\*|\/\/).*$/gmu, '')));
+      expect(reads.test('const { PORT } = process.env;')).toBe(true);
       expect(readers.map(({ path }) => path)).toEqual([]);
     },
   );
 
   verifies('KIT-SCOPE-1', 'optional packages are imported by import() or as types alone', () => {
     const loads = /^import (?!type\b)[^;]*from '(?:express|openid-client|@modelcontextprotocol\/client)/mu;
+    expect(loads.test("import express from 'express';")).toBe(true);
     expect(sources.filter(({ text }) => loads.test(text)).map(({ path }) => path)).toEqual([]);
   });
 });
+
+/** Returns the comments of an option, or the line that gives it a default. */
+function docsOf(option: string): string[] {
+  const comment = new RegExp(String.raw`/\*\*((?:(?!\*/).)*)\*/\s+readonly ${option}\??:`, 'gsu');
+  const byDefault = new RegExp(String.raw`${option} = (\w+)`, 'gu');
+  return sources.flatMap(({ text }) => [
+    ...Array.from(text.matchAll(comment), ([, doc = '']) => doc),
+    ...Array.from(
+      text.matchAll(byDefault),
+      ([, name = '']) => new RegExp(`const ${name} = .*`, 'u').exec(text)?.[0] ?? '',
+    ),
+  ]);
+}

@@ -43,3 +43,21 @@ export const provedNames: readonly ProvedName[] = Array.from(
     test,
   }),
 );
+
+/** A row of the table of limits. */
+interface Limit {
+  readonly value: string;
+  /** Names of the options that set it. */
+  readonly options: readonly string[];
+}
+
+/** The limits of the README that an option sets. */
+export const limits: readonly Limit[] = Array.from(
+  (/^## Limits$(.*?)^## /msu.exec(page)?.[1] ?? '').matchAll(
+    /^\| [^|]+ \| ([^|]*\d[^|]*) \| (`[^|]*) \|$/gmu,
+  ),
+  ([, value = '', cell = '']) => ({
+    value: value.replaceAll(/(?<=\d),(?=\d)/gu, ''),
+    options: Array.from(cell.matchAll(/`(?:\w+\.)?(\w+)`/gu), ([, option = '']) => option),
+  }),
+);
