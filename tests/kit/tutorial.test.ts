@@ -147,13 +147,13 @@ async function serve(env: Record<string, string>): Promise<string> {
   const child = spawn(process.execPath, ['dist/main.js', '--port', '38808', '--headless'], {
     cwd: folder,
     env: { PATH: process.env['PATH'], ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
   onTestFinished(async () => {
     child.kill();
     await once(child, 'exit');
   });
-  for await (const line of createInterface({ input: child.stdout })) {
+  for await (const line of createInterface({ input: child.stderr })) {
     const [url] = /http:\S+/u.exec(line) ?? [];
     if (url !== undefined) return url;
   }

@@ -1,4 +1,4 @@
-export type { Logger } from './logger.ts';
+export { createLogger, type Logger } from './logger.ts';
 export * from './access.ts';
 export * from './config.ts';
 export * from './errors.ts';

@@ -1,11 +1,14 @@
 #!/usr/bin/env node
-import { parseConfig, setupHttpServer, setupStdioServer } from '@weir/server';
+import type { McpServer } from '@modelcontextprotocol/server';
+import { createLogger, parseConfig, setupHttpServer, setupStdioServer } from '@weir/server';
 import { createServer } from './server.ts';
 
-const { transport } = parseConfig(process.argv.slice(2), process.env);
+const { transport, logLevel } = parseConfig(process.argv.slice(2), process.env);
+const logger = createLogger(process.stderr, logLevel);
+const serverFactory = (): McpServer => createServer({ logger });
 if (transport.type === 'stdio') {
-  await setupStdioServer({ serverFactory: createServer });
+  await setupStdioServer({ serverFactory, logger });
 } else {
-  const { url } = await setupHttpServer({ ...transport, serverFactory: createServer });
-  console.log(`Listening on ${url}`);
+  const { close } = await setupHttpServer({ ...transport, serverFactory, logger });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void close());
 }

@@ -19,7 +19,7 @@ export interface FileLinkOptions {
   readonly owner?: string | undefined;
   /** Milliseconds that the link works, 15 minutes unless set. */
   readonly ttlMs?: number;
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 /** Long enough to click a link in a conversation, short enough that one in a log is worthless. */

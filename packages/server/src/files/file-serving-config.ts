@@ -24,8 +24,8 @@ export interface FileServingConfig {
   readonly allowedHosts?: readonly string[];
   readonly limits?: Partial<FileServingLimits>;
   /** Milliseconds since 1970. */
-  readonly now?: () => number;
-  readonly logger?: Logger;
+  readonly now?: (() => number) | undefined;
+  readonly logger?: Logger | undefined;
 }
 
 export interface FileServingLimits {

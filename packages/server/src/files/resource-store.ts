@@ -19,8 +19,8 @@ export interface ResourceStoreOptions {
   /** Milliseconds that files are kept, one day unless set; `Infinity` keeps them until `remove`. */
   readonly ttlMs?: number;
   /** Milliseconds since 1970. */
-  readonly now?: () => number;
-  readonly logger?: Logger;
+  readonly now?: (() => number) | undefined;
+  readonly logger?: Logger | undefined;
 }
 
 export interface PutFileOptions {

@@ -20,7 +20,7 @@ import { forLegacyClient, refusedArguments, toolResult } from './tool-result.ts'
 /** Options of `registerTools`, `registerResources` and `registerPrompts`. */
 export interface ModuleOptions extends RegisterOptions {
   /** Gets errors with their stacks, which clients never see. */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
 }
 
 /**

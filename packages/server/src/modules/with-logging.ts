@@ -7,7 +7,7 @@ export interface LoggingOptions {
   /** Logs the arguments too. They may hold passwords and personal data, so they are left out by default. */
   readonly withArguments?: boolean;
   /** Clock in milliseconds. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 /** Logs name, duration and outcome of each call of a module. Without a module, returns a function that wraps one. */

@@ -5,7 +5,7 @@ import { StoreError, type Store } from './store-contract.ts';
 export interface KeyValueOptions {
   /** Bytes of the largest value in JSON; 1 MiB unless set. */
   readonly largestValue?: number;
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 /** A key-value store over a `Store`: each method answers with a promise, and a lock holds between processes. */

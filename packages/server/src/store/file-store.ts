@@ -11,7 +11,7 @@ export interface FileStoreOptions {
   readonly folder: string;
   /** Waits for the disk, so that a value survives a power cut. Caches do without. */
   readonly isDurable?: boolean;
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 /** Milliseconds after which a file goes that a killed process has not finished; a younger one may be in the making. */

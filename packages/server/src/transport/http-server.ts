@@ -15,7 +15,8 @@ import type { AllowedNames } from './request-access.ts';
 import { requireFactory, type ServerFactory } from './server-factory.ts';
 
 /** An Express application, or anything else that mounts handlers and answers requests. */
-export interface HttpApp extends RequestListener {
+export interface HttpApp {
+  (request: IncomingMessage, response: ServerResponse): unknown;
   use(path: string, handler: McpRouter): unknown;
 }
 
