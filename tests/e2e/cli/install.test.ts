@@ -67,23 +67,32 @@ verifies('AGG-CLI-1', 'the tarball has the command, its demo, the pages, and not
   const demo = [...servers, ...shared, 'dist/demo/shared/LICENSES.txt'];
   const docs = readdirSync(join(root, 'docs')).filter((name) => !name.endsWith('.json'));
   const pages = ['dist/SECURITY.md', ...docs.map((name) => `dist/docs/${name}`)];
-  expect(packed.sort()).toEqual([...built, ...demo, ...pages, 'LICENSE', 'README.md', 'package.json'].sort());
+  const template = sourceFiles('packages/cli/template', /./).map(({ path }) =>
+    path.replace('packages/cli/', 'dist/'),
+  );
+  const own = ['LICENSE', 'README.md', 'package.json'];
+  expect(packed.sort()).toEqual([...built, ...demo, ...template, ...pages, ...own].sort());
 });
+
+/** The template belongs to the folder that `weir new` writes. */
+function isOfTemplate(path: string): boolean {
+  return path.startsWith('dist/template/');
+}
 
 test('every link of the packed README and of each packed page leads to a file of the package', () => {
   const folder = join(root, 'packages', 'cli');
-  const pages = packed.filter((path) => path.endsWith('.md'));
+  const pages = packed.filter((path) => path.endsWith('.md') && !isOfTemplate(path));
   const isPacked = (file: string): boolean => packed.includes(file);
   expect(pages.map((page) => [page, brokenLinks(folder, page, isPacked)])).toEqual(
     pages.map((page) => [page, []]),
   );
   const linked = new Set(pages.flatMap((page) => linksOf(folder, page).map(({ file }) => file)));
-  const readable = packed.filter((path) => /^dist\/.*\.(?:md|svg)$/u.test(path));
+  const readable = packed.filter((path) => /^dist\/.*\.(?:md|svg)$/u.test(path) && !isOfTemplate(path));
   expect(readable.filter((path) => !linked.has(path))).toEqual([]);
 });
 
 test('the packed pages are those of the repository', () => {
-  for (const path of packed.filter((name) => /^dist\/.*\.md$/u.test(name)))
+  for (const path of packed.filter((name) => /^dist\/.*\.md$/u.test(name) && !isOfTemplate(name)))
     expect(readFileSync(join(root, 'packages', 'cli', path), 'utf8')).toBe(
       readFileSync(join(root, path.replace('dist/', '')), 'utf8'),
     );
