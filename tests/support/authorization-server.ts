@@ -33,7 +33,7 @@ export const HOSTED = {
 } as const;
 
 /** Public client with a loopback callback, on any port, under this path. */
-export const NATIVE = { clientId: 'native', callbackPath: '/callback' } as const;
+const NATIVE = { clientId: 'native', callbackPath: '/callback' } as const;
 
 /** Starts a certified OpenID provider on loopback. */
 export async function startAuthorizationServer(
