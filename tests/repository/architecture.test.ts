@@ -43,6 +43,7 @@ const blocks: Readonly<Record<string, readonly string[]>> = {
 const membersOfProcess: Readonly<Record<string, readonly string[]>> = {
   'store/': ['platform', 'pid', 'kill', 'uptime', 'getuid', 'getBuiltinModule', 'once', 'off'],
   'transport/stdio-server.ts': ['stdin', 'stdout'],
+  'transport/stderr-logger.ts': ['stderr'],
 };
 
 // Peers that a user need not install: loaded by the function that needs them, when it is called.

@@ -1,4 +1,5 @@
 import { types } from 'node:util';
+import { describeIssues, type Issue } from './issues.ts';
 
 /** Errors behind an error that are looked at; more are a mistake or an attack. */
 const LONGEST_CHAIN = 16;
@@ -57,7 +58,17 @@ function firstOf(errors: unknown): unknown[] {
 }
 
 function ownMessage(error: unknown): unknown {
-  return typeof error === 'string' ? error : readMember(error, 'message');
+  if (typeof error === 'string') return error;
+  return readMember(error, 'name') === 'ZodError' ? zodMessage(error) : readMember(error, 'message');
+}
+
+/** Shortens the message of zod, which is JSON of many lines, to a field and its reason. */
+function zodMessage(error: unknown): unknown {
+  try {
+    return describeIssues(readMember(error, 'issues') as Issue[]);
+  } catch {
+    return readMember(error, 'message');
+  }
 }
 
 function isText(value: unknown): value is string {

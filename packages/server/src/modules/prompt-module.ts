@@ -1,6 +1,13 @@
 import type { GetPromptResult, Icon, InputRequiredResult, PromptMessage } from '@modelcontextprotocol/server';
 import type { Complete } from './completion.ts';
-import type { InputSchemaLike, MaybePromise, SchemaOutput, ToolContext, ToolExtra } from './tool-module.ts';
+import type {
+  InputSchemaLike,
+  MaybePromise,
+  SchemaInput,
+  SchemaOutput,
+  ToolContext,
+  ToolExtra,
+} from './tool-module.ts';
 
 /** A prompt: its name, the schema of its arguments and its handler together. */
 export interface PromptModule<Args = unknown, Ctx = ToolContext> {
@@ -25,7 +32,16 @@ export type PromptReturn = string | readonly PromptMessage[] | GetPromptResult |
 export type PromptDefinition<Schema extends InputSchemaLike | undefined, Ctx> = Omit<
   PromptModule<PromptArguments<Schema>, Ctx>,
   'argsSchema'
-> & { readonly argsSchema?: Schema };
+> & { readonly argsSchema?: Schema & TextArguments<Schema> };
+
+/** Refuses a schema with an argument that takes no text, because clients send nothing else: numbers need `z.coerce`. */
+type TextArguments<Schema> = [NoText<SchemaInput<Schema>>] extends [never]
+  ? unknown
+  : { readonly 'clients send texts: use z.coerce for these arguments': NoText<SchemaInput<Schema>> };
+
+type NoText<Input> = keyof {
+  [Name in keyof Input as string & Input[Name] extends never ? Name : never]: true;
+};
 
 /** The parsed arguments of a prompt; without a schema there are none. */
 export type PromptArguments<Schema> = Schema extends InputSchemaLike
@@ -36,5 +52,5 @@ export type PromptArguments<Schema> = Schema extends InputSchemaLike
 export function definePrompt<Schema extends InputSchemaLike | undefined = undefined, Ctx = ToolContext>(
   prompt: PromptDefinition<Schema, Ctx>,
 ): PromptModule<PromptArguments<Schema>, Ctx> {
-  return prompt as PromptModule<PromptArguments<Schema>, Ctx>;
+  return prompt as unknown as PromptModule<PromptArguments<Schema>, Ctx>;
 }

@@ -139,3 +139,13 @@ test('an argument has the title of its schema', async () => {
 test('two prompts with one name are refused', () => {
   expect(factoryOf([hello, hello])).toThrow('Two prompts have one name');
 });
+
+test('an argument that takes no text does not compile', () => {
+  const parts = { name: 'buy', description: 'Buys', handler: () => 'Buy' };
+  // @ts-expect-error clients send texts only
+  definePrompt({ ...parts, argsSchema: z.object({ budget: z.number() }) });
+  definePrompt({
+    ...parts,
+    argsSchema: z.object({ budget: z.coerce.number(), size: z.enum(['s', 'm']).optional() }),
+  });
+});

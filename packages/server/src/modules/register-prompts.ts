@@ -6,10 +6,11 @@ import {
   ProtocolError,
   ProtocolErrorCode,
 } from '@modelcontextprotocol/server';
+import { describeIssues } from '../errors/issues.ts';
 import type { Logger } from '../logger.ts';
 import { inNameOrder, keptForModules } from './catalogue.ts';
 import { offerCompletion } from './completion.ts';
-import { describeIssues, parseArguments } from './input.ts';
+import { parseArguments } from './input.ts';
 import { inputJsonSchema } from './json-schema.ts';
 import { claim, lowLevel, type ModuleServer } from './low-level.ts';
 import type { ContextArguments } from './module-context.ts';

@@ -7,10 +7,11 @@ import {
   type Server,
   type Tool,
 } from '@modelcontextprotocol/server';
+import { describeIssues } from '../errors/issues.ts';
 import { handleToolError } from '../errors/tool-error.ts';
 import type { Logger } from '../logger.ts';
 import { inNameOrder, keptForModules } from './catalogue.ts';
-import { describeIssues, parseArguments } from './input.ts';
+import { parseArguments } from './input.ts';
 import { inputJsonSchema, outputJsonSchema } from './json-schema.ts';
 import { claim, lowLevel, type ModuleServer, type RegisterOptions } from './low-level.ts';
 import type { ContextArguments } from './module-context.ts';

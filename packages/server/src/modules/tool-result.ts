@@ -4,8 +4,8 @@ import {
   isInputRequiredResult,
 } from '@modelcontextprotocol/server';
 import { createHttpError } from '../errors/http-error.ts';
+import { describeIssues } from '../errors/issues.ts';
 import { fillContent, type ToolResultDraft } from '../results/fill-content.ts';
-import { describeIssues } from './input.ts';
 import type { OutputSchemaLike, ToolModule } from './tool-module.ts';
 
 /** Makes the result of a tool from the value that its handler returned, checked by its output schema. */

@@ -27,11 +27,25 @@ interface Joined {
 /** Joins by requests and responses that never leave the process: the in-memory transport speaks the legacy era only. */
 export async function joinModern(sdk: ClientModule, client: Client, link: Link): Promise<Joined> {
   const { serverFactory, onerror, authInfo } = link;
-  const handler = createMcpHandler(serverFactory, { legacy: 'reject', onerror });
+  let thrown: { readonly error: unknown } | undefined;
+  const factory: TestServerFactory = async (context) => {
+    try {
+      return await serverFactory(context);
+    } catch (error) {
+      thrown ??= { error };
+      throw error;
+    }
+  };
+  const handler = createMcpHandler(factory, { legacy: 'reject', onerror });
   const transport = new sdk.StreamableHTTPClientTransport(new URL('http://in-memory.invalid/mcp'), {
     fetch: async (url, init) => await handler.fetch(new Request(url, init), authInfo && { authInfo }),
   });
-  await client.connect(transport);
+  try {
+    await client.connect(transport);
+  } catch (error) {
+    // The client knows only that the server failed; the author of a test wants to know why.
+    throw thrown === undefined ? error : thrown.error;
+  }
   return handler;
 }
 

@@ -13,6 +13,7 @@ import { explainListenError } from './listen-error.ts';
 import { CLOSE_TIMEOUT_MS, type HttpServingOptions } from './mcp-endpoint.ts';
 import type { AllowedNames } from './request-access.ts';
 import { requireFactory, type ServerFactory } from './server-factory.ts';
+import { createStderrLogger } from './stderr-logger.ts';
 
 /** An Express application, or anything else that mounts handlers and answers requests. */
 export interface HttpApp {
@@ -58,10 +59,11 @@ const CONNECTION_IDLE_MS = 65_000;
 
 /** Serves MCP over HTTP at `/mcp`, to clients of both eras; resolves when it listens. */
 export async function setupHttpServer(options: SetupHttpServerOptions): Promise<HttpServerHandle> {
-  const { serverFactory, app, port, host = HOST, logger, closeTimeoutMs = CLOSE_TIMEOUT_MS } = options;
+  const { serverFactory, app, port, host = HOST, closeTimeoutMs = CLOSE_TIMEOUT_MS } = options;
+  const { logger = createStderrLogger() } = options;
   requirePort(port);
   requireFactory(serverFactory, 'serverFactory');
-  const router = createRouterAt({ ...options, mcpServer: serverFactory }, host);
+  const router = createRouterAt({ ...options, logger, mcpServer: serverFactory }, host);
   app?.use(ENDPOINT, router);
   const httpServer = createServer(app ?? atEndpoint(router));
   const connections = connectionsOf(httpServer);
@@ -70,9 +72,9 @@ export async function setupHttpServer(options: SetupHttpServerOptions): Promise<
   httpServer.keepAliveTimeout = CONNECTION_IDLE_MS;
   await listen(httpServer, port, host);
   const url = `${urlOf(host, (httpServer.address() as AddressInfo).port)}${ENDPOINT}`;
-  logger?.info(`MCP server listens at ${url}`);
+  logger.info(`MCP server listens at ${url}`);
   if (!isLoopback(host))
-    logger?.warn(
+    logger.warn(
       `The server listens on ${host}: every machine that reaches it may call it, unless you check tokens`,
     );
   let closing: Promise<void> | undefined;

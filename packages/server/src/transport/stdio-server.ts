@@ -2,9 +2,11 @@ import type { Readable, Writable } from 'node:stream';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { Logger } from '../logger.ts';
 import { type AnyServer, guardFactory, type ServerFactory } from './server-factory.ts';
+import { createStderrLogger } from './stderr-logger.ts';
 import { createStdioWire } from './stdio-wire.ts';
 
 export interface StdioOptions {
+  /** Writes warnings and errors to stderr unless set. */
   readonly logger?: Logger | undefined;
   /** Stream of requests; the process' own by default. */
   readonly stdin?: Readable | undefined;
@@ -53,7 +55,7 @@ function connect(
     stdin = process.stdin,
     stdout = process.stdout,
     closeTimeoutMs = CLOSE_TIMEOUT_MS,
-    logger,
+    logger = createStderrLogger(),
   } = options;
   const wire = createStdioWire({ stdin, stdout, closeTimeoutMs });
   const reported = new WeakSet();
@@ -61,7 +63,7 @@ function connect(
   const handle = serveStdio(factory, {
     transport: wire,
     onerror: (error) =>
-      void (reported.has(error) || logger?.warn('The connection on stdio reported an error', error)),
+      void (reported.has(error) || logger.warn('The connection on stdio reported an error', error)),
   });
   return { close: () => handle.close(), closed: wire.closed };
 }
