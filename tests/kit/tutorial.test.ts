@@ -69,15 +69,19 @@ describe('the tutorial', () => {
       content: [{ text: containing('no book 9') }],
     });
     const { resources } = await client.listResources();
-    expect(resources.map(({ uri }) => uri)).toEqual(['book:///1', 'book:///2', 'book:///3']);
-    const { contents } = await client.readResource({ uri: 'book:///2' });
+    expect(resources.map(({ uri }) => uri)).toEqual([
+      'book:///darkness',
+      'book:///solaris',
+      'book:///kindred',
+    ]);
+    const { contents } = await client.readResource({ uri: 'book:///solaris' });
     expect(contents).toMatchObject([{ text: containing('Solaris') }]);
     const prompt = await client.getPrompt({ name: 'next-book', arguments: { mood: 'calm' } });
     expect(JSON.stringify(prompt.messages)).toContain('feels calm');
     const file = await client.callTool({ name: 'file-get' });
     const { item } = file.structuredContent as { item: { uri: string } };
     const csv = await client.readResource({ uri: item.uri });
-    expect(csv.contents).toMatchObject([{ text: containing('"2","Solaris"') }]);
+    expect(csv.contents).toMatchObject([{ text: containing('"solaris","Solaris"') }]);
   });
 
   test('all steps make a server that serves files and signs users in over HTTP', async () => {
@@ -92,7 +96,7 @@ describe('the tutorial', () => {
     const { item } = file.structuredContent as { item: { uri: string } };
     const download = await fetch(item.uri);
     expect(download.headers.get('content-disposition')).toContain('books.csv');
-    expect(await download.text()).toContain('"2","Solaris"');
+    expect(await download.text()).toContain('"solaris","Solaris"');
     expect((await fetch(item.uri.replace('sig=', 'sig=x'))).status).toBe(404);
 
     const asked = await client.callTool({ name: 'profile-get' });
@@ -131,7 +135,7 @@ async function npmTest(): Promise<string> {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   rmSync(join(folder, 'dist'), { recursive: true, force: true });
   await run(process.execPath, [tsc], { cwd: folder }).catch(explain);
-  const { stdout } = await run(process.execPath, ['--test', '--test-reporter=tap', 'dist'], {
+  const { stdout } = await run(process.execPath, ['--test', '--test-reporter=tap', 'dist/server.test.js'], {
     cwd: folder,
   }).catch(explain);
   return stdout;

@@ -39,7 +39,9 @@ describe('weir new', () => {
         if (file.isFile()) expect(readFileSync(join(file.parentPath, file.name), 'utf8')).not.toContain('{{');
 
       await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc')], { cwd: folder });
-      const tests = await run(process.execPath, ['--test', '--test-reporter=tap', 'dist'], { cwd: folder });
+      const tests = await run(process.execPath, ['--test', '--test-reporter=tap', 'dist/server.test.js'], {
+        cwd: folder,
+      });
       expect(tests.stdout).toMatch(/# pass 1\n# fail 0/u);
       const args = [bin('weir'), '--config', join(folder, 'mcp.json'), '--state', join(parent, 'state')];
       const gateway = { command: process.execPath, args, env: { PATH: process.env['PATH'] ?? '' } };
@@ -92,7 +94,7 @@ describe('weir new', () => {
     ['a folder that is not empty', ['taken'], 1, 'exists and is not an empty folder'],
     ['no name', [], 2, 'needs the name of a new folder, as in weir new my-server'],
     ['a server that the config has', ['a', '--config', 'mcp.json'], 1, "already has a server 'a'"],
-    ['a config that is not there', ['b', '--config', 'none.json'], 1, 'Cannot read'],
+    ['a config that is not there', ['b', '--config', 'none.json'], 1, 'Leave --config out'],
     ['a config that is not valid', ['b', '--config', 'broken.json'], 1, 'broken.json'],
     [
       'a config without a plain list',

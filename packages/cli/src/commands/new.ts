@@ -57,7 +57,10 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new CliError(`Cannot read ${path}: ${(error as Error).message}`, { cause: error });
+    throw new CliError(
+      `Cannot read the config: ${(error as Error).message}. Leave --config out: the folder gets a config of its own.`,
+      { cause: error },
+    );
   }
 }
 

@@ -42,7 +42,7 @@ type ColumnsSchema<Others extends More = None> = z.ZodObject<
   { type: Success; columns: z.ZodArray<z.ZodString>; isEmpty: z.ZodBoolean } & Others
 >;
 
-/** Builds the output that names the columns of a table. */
+/** Builds the output that names the columns of a table: `columns`, and `isEmpty`, which is true for a table without content. */
 export function columns<Others extends More = None>(more?: Others): ColumnsSchema<Others> {
   return z.object({
     type: z.literal('success'),
