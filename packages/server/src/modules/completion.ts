@@ -1,4 +1,7 @@
 import { ProtocolError, ProtocolErrorCode, type Server } from '@modelcontextprotocol/server';
+import type { Logger } from '../logger.ts';
+import { protocolErrorOf } from './protocol-error-of.ts';
+import { quoted } from './quoted.ts';
 import type { MaybePromise } from './tool-module.ts';
 
 /** Suggests values for an argument from its beginning; `others` are the arguments that the user has filled in already. */
@@ -12,33 +15,51 @@ type Suggestions = Readonly<Record<string, Complete>> | undefined;
 /** Finds the suggestions of a prompt's name or a template's URI; `found` tells an unknown one from one without any. */
 export type FindSuggestions = (key: string) => { readonly found: boolean; readonly complete?: Suggestions };
 
-interface Finders {
-  prompt?: FindSuggestions;
-  resource?: FindSuggestions;
+/** Modules of one kind, and the logger that they were registered with. */
+export interface CompletionSource {
+  readonly find: FindSuggestions;
+  readonly logger: Logger | undefined;
+}
+
+interface Sources {
+  prompt?: CompletionSource;
+  resource?: CompletionSource;
 }
 
 // Prompts and resources are registered apart, but one handler of their server answers for both.
-const findersOf = new WeakMap<Server, Finders>();
+const sourcesOf = new WeakMap<Server, Sources>();
 
 /** Answers `completion/complete` for one kind of modules. */
-export function offerCompletion(server: Server, kind: 'prompt' | 'resource', find: FindSuggestions): void {
-  const finders = findersOf.get(server) ?? newFinders(server);
-  finders[kind] = find;
+export function offerCompletion(server: Server, kind: 'prompt' | 'resource', source: CompletionSource): void {
+  const sources = sourcesOf.get(server) ?? newSources(server);
+  sources[kind] = source;
 }
 
-function newFinders(server: Server): Finders {
-  const finders: Finders = {};
-  findersOf.set(server, finders);
+function newSources(server: Server): Sources {
+  const sources: Sources = {};
+  sourcesOf.set(server, sources);
   server.assertCanSetRequestHandler('completion/complete');
   server.registerCapabilities({ completions: {} });
-  server.setRequestHandler('completion/complete', async ({ params: { ref, argument, context } }) => {
-    const known = ref.type === 'ref/prompt' ? finders.prompt?.(ref.name) : finders.resource?.(ref.uri);
-    if (known?.found !== true) throw unknownReference(ref.type === 'ref/prompt' ? ref.name : ref.uri);
-    const complete = ownValue(known.complete, argument.name);
-    const values = complete === undefined ? [] : await complete(argument.value, context?.arguments ?? {});
-    return { completion: page(values) };
+  server.setRequestHandler('completion/complete', async ({ params: { ref, argument, context } }, extra) => {
+    const [source, key] =
+      ref.type === 'ref/prompt' ? [sources.prompt, ref.name] : [sources.resource, ref.uri];
+    const known = source?.find(key);
+    if (known?.found !== true) throw unknownReference(key);
+    try {
+      const complete = ownValue(known.complete, argument.name);
+      const values = await complete?.(argument.value, context?.arguments ?? {});
+      return { completion: page(complete === undefined ? [] : texts(values, argument.name)) };
+    } catch (error) {
+      if (extra.mcpReq.signal.aborted) throw error;
+      throw protocolErrorOf(error, source?.logger);
+    }
   });
-  return finders;
+  return sources;
+}
+
+function texts(values: unknown, argument: string): string[] {
+  if (Array.isArray(values) && values.every((value) => typeof value === 'string')) return values;
+  throw new TypeError(`The suggestions for '${argument}' are not a list of texts: return one from complete`);
 }
 
 // The protocol allows no more in one answer.
@@ -53,5 +74,8 @@ function ownValue(suggestions: Suggestions, name: string): Complete | undefined 
 }
 
 function unknownReference(key: string): ProtocolError {
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, `'${key}' not found: it has nothing to complete`);
+  return new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    `'${quoted(key)}' not found: it has nothing to complete`,
+  );
 }

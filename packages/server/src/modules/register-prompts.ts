@@ -16,6 +16,7 @@ import { claim, lowLevel, type ModuleServer } from './low-level.ts';
 import type { ContextArguments } from './module-context.ts';
 import type { PromptModule, PromptReturn } from './prompt-module.ts';
 import { protocolErrorOf } from './protocol-error-of.ts';
+import { quoted } from './quoted.ts';
 import type { ModuleOptions } from './register-tools.ts';
 import type { ToolContext, ToolExtra } from './tool-module.ts';
 
@@ -32,10 +33,13 @@ export function registerPrompts<const Modules extends readonly PromptModule[]>(
   low.setRequestHandler('prompts/list', () => ({ prompts: listed(catalogue) }));
   low.setRequestHandler('prompts/get', async ({ params }, extra) => await getPrompt(getting, params, extra));
   if (modules.some(({ complete }) => complete !== undefined)) {
-    offerCompletion(low, 'prompt', (name) => ({
-      found: catalogue.byName.has(name),
-      complete: catalogue.byName.get(name)?.complete,
-    }));
+    offerCompletion(low, 'prompt', {
+      find: (name) => ({
+        found: catalogue.byName.has(name),
+        complete: catalogue.byName.get(name)?.complete,
+      }),
+      logger: options.logger,
+    });
   }
 }
 
@@ -116,7 +120,7 @@ async function getPrompt(
 ): Promise<GetPromptResult | InputRequiredResult> {
   const prompt = catalogue.byName.get(params.name);
   if (prompt === undefined) {
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Prompt '${params.name}' not found`);
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Prompt '${quoted(params.name)}' not found`);
   }
   try {
     const args = await parsed(prompt, params.arguments);

@@ -13,6 +13,7 @@ import { offerCompletion } from './completion.ts';
 import { claim, lowLevel, type ModuleServer } from './low-level.ts';
 import type { ContextArguments } from './module-context.ts';
 import { protocolErrorOf } from './protocol-error-of.ts';
+import { quoted } from './quoted.ts';
 import type { ModuleOptions } from './register-tools.ts';
 import { contentsOf } from './resource-contents.ts';
 import type { ResourceModule, ResourceRequest } from './resource-module.ts';
@@ -40,7 +41,10 @@ export function registerResources<const Modules extends readonly ResourceModule[
     async ({ params }, extra) => await readResource(reading, params.uri, extra),
   );
   if (modules.some(({ complete }) => complete !== undefined)) {
-    offerCompletion(low, 'resource', (uri) => suggestions(catalogue, uri));
+    offerCompletion(low, 'resource', {
+      find: (uri) => suggestions(catalogue, uri),
+      logger: options.logger,
+    });
   }
 }
 
@@ -173,10 +177,10 @@ async function readResource(
   extra: ToolExtra,
 ): Promise<ReadResourceResult | InputRequiredResult> {
   const found = findResource(catalogue, uri);
-  if (found === undefined) throw new ResourceNotFoundError(uri);
+  if (found === undefined) throw new ResourceNotFoundError(quoted(uri));
   try {
     const returned = await found.module.handler(found.request, extra, context);
-    if (returned === undefined) throw new ResourceNotFoundError(uri);
+    if (returned === undefined) throw new ResourceNotFoundError(quoted(uri));
     if (isInputRequiredResult(returned)) return returned;
     const result = contentsOf(found.module, uri, returned);
     return extra.mcpReq.envelope === undefined ? result : withHint(result, found.module.cacheHint);

@@ -15,6 +15,7 @@ import { parseArguments } from './input.ts';
 import { inputJsonSchema, outputJsonSchema } from './json-schema.ts';
 import { claim, lowLevel, type ModuleServer, type RegisterOptions } from './low-level.ts';
 import type { ContextArguments } from './module-context.ts';
+import { quoted } from './quoted.ts';
 import type { ToolContext, ToolExtra, ToolModule } from './tool-module.ts';
 import { forLegacyClient, refusedArguments, toolResult } from './tool-result.ts';
 
@@ -107,7 +108,7 @@ async function callTool(
 ): Promise<CallToolResult | InputRequiredResult> {
   const tool = call.catalogue.byName.get(params.name);
   if (tool === undefined) {
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool '${params.name}' not found`);
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool '${quoted(params.name)}' not found`);
   }
   const result = await outcomeOf(call, tool, params.arguments, extra);
   if (isInputRequiredResult(result) || extra.mcpReq.envelope !== undefined) return result;

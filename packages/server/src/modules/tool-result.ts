@@ -2,6 +2,7 @@ import {
   type CallToolResult,
   type InputRequiredResult,
   isInputRequiredResult,
+  specTypeSchemas,
 } from '@modelcontextprotocol/server';
 import { createHttpError } from '../errors/http-error.ts';
 import { describeIssues } from '../errors/issues.ts';
@@ -14,7 +15,7 @@ export async function toolResult(
   returned: unknown,
 ): Promise<CallToolResult | InputRequiredResult> {
   if (isInputRequiredResult(returned)) return returned;
-  if (isFailure(returned)) return returned;
+  if (isFailure(returned)) return withSoundMembers(tool.name, returned);
   return tool.outputSchema === undefined
     ? plainResult(tool.name, returned)
     : await structuredResult(tool.name, tool.outputSchema, returned);
@@ -42,7 +43,9 @@ export async function forLegacyClient(tool: ToolModule, result: CallToolResult):
 
 function plainResult(tool: string, returned: unknown): CallToolResult {
   if (typeof returned === 'string') return { content: [{ type: 'text', text: returned }] };
-  if (isRecord(returned) && Array.isArray(returned['content'])) return fillContent(returned);
+  if (isRecord(returned) && Array.isArray(returned['content'])) {
+    return fillContent(withSoundMembers(tool, returned));
+  }
   throw new TypeError(
     `The handler of tool '${tool}' returned ${kindOf(returned)}: return a text or a result with content, or give the tool an outputSchema`,
   );
@@ -55,19 +58,41 @@ async function structuredResult(
 ): Promise<CallToolResult> {
   const isWhole = isRecord(returned) && 'structuredContent' in returned;
   const outcome = await schema['~standard'].validate(isWhole ? returned['structuredContent'] : returned);
-  if (outcome.issues !== undefined) throw brokenSchema(tool, describeIssues(outcome.issues));
-  const whole: ToolResultDraft = isWhole ? returned : {};
+  if (outcome.issues !== undefined)
+    throw serverFault(
+      `The result of tool '${tool}' does not match its output schema`,
+      describeIssues(outcome.issues),
+    );
+  const whole: ToolResultDraft = isWhole ? withSoundMembers(tool, returned) : {};
   // The parsed value: clients refuse fields that the schema does not name.
   return fillContent({ ...whole, structuredContent: outcome.value });
 }
 
-/** The client learns that the server is at fault; only the log gets the fields, as the cause. */
-function brokenSchema(tool: string, reasons: string): Error {
-  return createHttpError(
-    500,
-    `The result of tool '${tool}' does not match its output schema`,
-    new Error(reasons),
-  );
+/**
+ * Returns a result that a handler made, and refuses what the protocol does not know in it: the SDK would call that a
+ * mistake of the client, in kilobytes.
+ */
+function withSoundMembers<Draft extends ToolResultDraft>(tool: string, draft: Draft): Draft {
+  const fault = faultOf(draft);
+  if (fault === undefined) return draft;
+  throw serverFault(`The result of tool '${tool}' is not a result of the protocol`, fault);
+}
+
+function faultOf({ content, isError, _meta }: Readonly<Record<string, unknown>>): string | undefined {
+  if (isError !== undefined && typeof isError !== 'boolean') return 'isError: neither true nor false';
+  if (_meta !== undefined && !isRecord(_meta)) return '_meta: not an object';
+  if (content === undefined) return undefined;
+  if (!Array.isArray(content)) return 'content: not a list';
+  for (const [index, item] of content.entries()) {
+    const { issues } = specTypeSchemas.ContentBlock['~standard'].validate(item);
+    if (issues !== undefined) return `content[${index}]: ${describeIssues(issues)}`;
+  }
+  return undefined;
+}
+
+/** The client learns that the server is at fault; only the log gets the reasons, as the cause. */
+function serverFault(message: string, reasons: string): Error {
+  return createHttpError(500, message, new Error(reasons));
 }
 
 function isFailure(returned: unknown): returned is CallToolResult {

@@ -1,5 +1,6 @@
-import { UriTemplate } from '@modelcontextprotocol/server';
+import { compilePath, type FoundVariable } from './match-path.ts';
 import type { TemplateVariables } from './resource-module.ts';
+import { parseTemplate, type TemplateVariable } from './template-parts.ts';
 
 /** Reads the variables of a template out of a URI; undefined where the URI does not fit. */
 export type MatchUri = (uri: string) => TemplateVariables | undefined;
@@ -7,9 +8,10 @@ export type MatchUri = (uri: string) => TemplateVariables | undefined;
 /** Compiles a template, and names the mistake in one that cannot be. */
 export function compileTemplate(template: string): MatchUri {
   const [, path = template, query = ''] = /^([^?]*)((?:\{\?[^{}]*\})(?:\{&[^{}]*\})*)$/.exec(template) ?? [];
-  const matchPath = compilePath(path);
+  const findIn = compilePath(parseTemplate(path));
+  const matchPath = (address: string): TemplateVariables | undefined => decoded(findIn(address));
   if (query === '') return (uri) => (uri.length > LONGEST_URI ? undefined : matchPath(uri));
-  const names = variablesIn(query);
+  const names = parseTemplate(query).flatMap((part) => (typeof part === 'string' ? [] : part.variables));
   return (uri) => {
     const [address = '', ...search] = uri.length > LONGEST_URI ? [] : uri.split('?');
     const found = matchPath(address);
@@ -17,50 +19,24 @@ export function compileTemplate(template: string): MatchUri {
   };
 }
 
-// Templates with several greedy variables take quadratic time.
+/** Characters of a URI that are compared with templates: each of them reads it again. */
 const LONGEST_URI = 4096;
 
-interface VariableName {
-  readonly name: string;
-  readonly isList: boolean;
-}
-
-function variablesIn(template: string): VariableName[] {
-  const expressions = [...template.matchAll(/\{[+#./?&]?([^{}]+)\}/g)].flatMap(([, list = '']) =>
-    list.split(','),
-  );
-  return expressions.map((name) => ({ name: name.replace('*', '').trim(), isList: name.endsWith('*') }));
-}
-
-function compilePath(path: string): MatchUri {
-  const several = /\{[^{}]*,[^{}]*\}/.exec(path)?.[0];
-  if (several !== undefined) throw new TypeError(`${several} has several names: give each its own braces`);
-  const compiled = new UriTemplate(path);
-  const names = variablesIn(path);
-  return (uri) => {
-    const found = compiled.match(uri);
-    return found === null ? undefined : decoded(found, names);
-  };
-}
-
-function decoded(
-  found: Readonly<Record<string, string | string[]>>,
-  names: readonly VariableName[],
-): TemplateVariables | undefined {
+function decoded(found: readonly FoundVariable[] | undefined): TemplateVariables | undefined {
   try {
-    const entries = names.map(({ name, isList }) => {
-      const parts = [found[name] ?? []].flat().map(decodeURIComponent);
-      return [name, isList ? parts : parts.join(',')] as const;
-    });
-    return Object.fromEntries(entries);
+    return found && Object.fromEntries(found.map(({ name, ...value }) => [name, decodedValue(value)]));
   } catch {
     // A percent sign without its digits: no client made this URI from the template.
     return undefined;
   }
 }
 
-/** Reads a query in any order: the SDK's pattern knows that of the template only, and takes no query with a part missing. */
-function readQuery(search: string, names: readonly VariableName[]): TemplateVariables {
+function decodedValue({ value, isList }: Omit<FoundVariable, 'name'>): string | string[] {
+  return isList ? value.split(',').map(decodeURIComponent) : decodeURIComponent(value);
+}
+
+/** Reads a query in any order: a pattern would know that of the template only, and take no query with a part missing. */
+function readQuery(search: string, names: readonly TemplateVariable[]): TemplateVariables {
   const query = new URLSearchParams(search);
   const given = names.filter(({ name }) => query.has(name));
   return Object.fromEntries(
