@@ -5,7 +5,10 @@ export type ModuleServer = McpServer | Server;
 
 /** Options of the three functions that register modules. */
 export interface RegisterOptions {
-  /** Lets the server tell its clients that a list has changed. By default modules are what they are. */
+  /**
+   * Declares that the list may change. Without it, `notify.toolsChanged()` and its like reach no client: clients listen only
+   * for what a server declares. By default modules are what they are.
+   */
   readonly listChanged?: boolean;
 }
 

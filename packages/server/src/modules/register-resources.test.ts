@@ -84,6 +84,18 @@ describe.each(eras)('resources in the %s era', (era) => {
     },
   );
 
+  test('an unknown URI is quoted up to 200 characters, on one line', async () => {
+    await using client = await connectInMemory(factoryOf([resource()]), { era });
+    const error: unknown = await client
+      .readResource(`a\n\u0007${'b'.repeat(60_000)}`)
+      .catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      code: -32602,
+      message: expect.stringMatching(/: a {2}b{197}…$/) as unknown,
+      data: { uri: expect.stringMatching(/^a {2}b{197}…$/) as unknown },
+    });
+  });
+
   test('a handler that finds nothing answers as for an unknown URI', async () => {
     await using client = await connectInMemory(factoryOf([resource({ handler: () => undefined })]), { era });
     await expect(client.readResource('notes://index')).rejects.toMatchObject({ code: -32602 });
@@ -180,6 +192,8 @@ describe('registration of resources', () => {
   test.each([
     ['a://{b', 'Unclosed template expression in "a://{b"'],
     ['a://{b,c}', '{b,c} has several names: give each its own braces'],
+    ['a://{}', '{} has no name: names have letters, digits, "_", "-" and "." in "a://{}"'],
+    ['a://}', '"}" without its "{" in "a://}"'],
   ])('the broken template %s is refused with name and reason', (template, reason) => {
     expect(factoryOf([resource({ template })])).toThrow(
       `The template of resource 'index' is not valid: ${reason}`,

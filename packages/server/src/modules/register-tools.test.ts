@@ -179,6 +179,52 @@ describe.each(eras)('tools in the %s era', (era) => {
     expect(logger.error).toHaveBeenCalledWith(expect.stringContaining('sum: Invalid input: expected number'));
   });
 
+  test.each<[string, unknown, string]>([
+    ['an item without its text', { content: [{ type: 'text' }] }, 'content[0]: text: '],
+    ['a symbol for a text', { content: [{ type: 'text', text: Symbol('x') }] }, 'content[0]: text: '],
+    ['an unknown type', { content: [{ type: 'text', text: '' }, { type: 'nope' }] }, 'content[1]: type: '],
+    ['an image that is not base64', { content: [{ type: 'image', mimeType: 'a/b', data: 'ä' }] }, 'data: '],
+    ['nothing for an item', { content: [null] }, 'content[0]: '],
+    ['isError as a text', { content: [], isError: 'yes' }, 'isError: neither true nor false'],
+    ['a list for _meta', { content: [], _meta: [] }, '_meta: not an object'],
+    ['an error with an unknown type', { content: [{ type: 'nope' }], isError: true }, 'content[0]: type: '],
+    ['content that is no list', { content: 7, structuredContent: {} }, 'content: not a list'],
+  ])(
+    'a result with %s is a fault of the server, whose reason the log has',
+    async (_fault, result, reason) => {
+      const logger = loggerOf();
+      const outputSchema = 'structuredContent' in Object(result) ? { outputSchema: z.object({}) } : {};
+      const tools = [tool({ ...outputSchema, handler: () => result })];
+      await using client = await connectInMemory(factoryOf(tools, { logger }), { era });
+      const answer = await client.callTool('a');
+      expect(answer).toMatchObject({ isError: true, structuredContent: { code: 'SERVICE_ERROR' } });
+      expect(answer.text).toMatch(
+        /^Error: The result of tool 'a' does not fit the protocol \(error id: \w+\)$/,
+      );
+      expect(logger.error).toHaveBeenCalledWith(expect.stringContaining(reason));
+    },
+  );
+
+  test('items of all types reach the client', async () => {
+    const content = [
+      { type: 'text', text: 'a', annotations: { audience: ['user'], priority: 0.5 } },
+      { type: 'image', data: 'AAA=', mimeType: 'image/png' },
+      { type: 'audio', data: 'AAA=', mimeType: 'audio/wav', _meta: { 'example.com/a': 1 } },
+      { type: 'resource_link', uri: 'a://b', name: 'b' },
+      { type: 'resource', resource: { uri: 'a://b', text: 'b' } },
+      { type: 'resource', resource: { uri: 'a://b', blob: 'AAA=' } },
+    ];
+    const tools = [tool({ handler: () => ({ content }) })];
+    await using client = await connectInMemory(factoryOf(tools), { era });
+    expect((await client.callTool('a')).content).toEqual(content);
+  });
+
+  test('an unknown name is quoted up to 200 characters', async () => {
+    await using client = await connectInMemory(factoryOf([tool()]), { era });
+    const message = expect.stringMatching(/Tool 'x{200}…' not found$/) as unknown;
+    await expect(client.callTool('x'.repeat(60_000))).rejects.toMatchObject({ code: -32602, message });
+  });
+
   test('a handler asks the user and goes on with the answer', async () => {
     const schema = z.object({ ok: z.boolean() });
     const handler: ToolModule['handler'] = (_args, { mcpReq }) => {

@@ -17,7 +17,10 @@ export interface ResourceModule<Variables = TemplateVariables, Ctx = ToolContext
   readonly name: string;
   readonly description: string;
   readonly uri?: string;
-  /** A URI with variables: `notes://{folder}/{id}`, `{/parts*}`, `{+path}`, `{?page}`. A query may come in any order. */
+  /**
+   * A URI with variables: `notes://{folder}/{id}`, `{/parts*}`, `{+path}`, `{?page}`. A query may come in any order. Of several
+   * variables in one segment the first takes as much as it can.
+   */
   readonly template?: string;
   /** Type of the contents. Without one, a text is `text/plain` and bytes are `application/octet-stream`. */
   readonly mimeType?: string;

@@ -75,7 +75,7 @@ async function structuredResult(
 function withSoundMembers<Draft extends ToolResultDraft>(tool: string, draft: Draft): Draft {
   const fault = faultOf(draft);
   if (fault === undefined) return draft;
-  throw serverFault(`The result of tool '${tool}' is not a result of the protocol`, fault);
+  throw serverFault(`The result of tool '${tool}' does not fit the protocol`, fault);
 }
 
 function faultOf({ content, isError, _meta }: Readonly<Record<string, unknown>>): string | undefined {
