@@ -38,8 +38,8 @@ interface Asked {
   readonly logged: ReturnType<typeof vi.fn>;
 }
 
-describe.each(['modern', 'legacy'] as const)('a completion in the %s era', (era) => {
-  describe.each(['prompt', 'resource'] as const)('of a %s', (kind) => {
+describe.each(['modern', 'legacy'] as const)('completions in the %s era', (era) => {
+  describe.each(['prompt', 'resource'] as const)('a %s', (kind) => {
     verifies(
       'KIT-ERR-1',
       `an error reaches the client without path and secret (${kind}, ${era})`,
