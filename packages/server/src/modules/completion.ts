@@ -13,7 +13,7 @@ export type Complete = (
 type Suggestions = Readonly<Record<string, Complete>> | undefined;
 
 /** Finds the suggestions of a prompt's name or a template's URI; `found` tells an unknown one from one without any. */
-export type FindSuggestions = (key: string) => { readonly found: boolean; readonly complete?: Suggestions };
+type FindSuggestions = (key: string) => { readonly found: boolean; readonly complete?: Suggestions };
 
 /** Modules of one kind, and the logger that they were registered with. */
 export interface CompletionSource {
