@@ -445,7 +445,7 @@ describe('several accounts', () => {
     expect(new Set(tokens).size).toBe(3);
   });
 
-  describe('of users who are known', () => {
+  describe('users who are known', () => {
     const mismatch = {
       name: 'OAuthRequestError',
       code: 'FORBIDDEN',

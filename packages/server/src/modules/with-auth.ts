@@ -68,7 +68,7 @@ function authorized(
   });
 }
 
-/** Adds the default over HTTP. Options that are no object belong to an adapter of the server's own and stay as they are. */
+/** Adds the default over HTTP. Other options than objects belong to an adapter of the server's own and stay as they are. */
 function tokenOptionsOf(
   options: AuthOptions<AccessTokens> | undefined,
   extra: ToolExtra,

@@ -6,7 +6,7 @@ export interface AccountSubject {
   readonly email?: string;
 }
 
-/** Tells the same user. An email is none: issuers give one to another user. */
+/** Tells the same user. Emails do not count: an issuer may give one to another user later. */
 export function isSameSubject(one: AccountSubject, other: AccountSubject | undefined): boolean {
   return one.issuer === other?.issuer && one.subject === other.subject;
 }

@@ -114,7 +114,7 @@ async function outcomeOf(pending: Promise<PendingLogin<Session>>): Promise<strin
   }
 }
 
-/** Stores the tokens of a sign-in under the name that the caller chose, or the issuer. The first one binds the name to its user. */
+/** Stores the tokens of a sign-in under the name that the caller chose, or the issuer, and binds that to its user. */
 async function save(tokens: ServiceTokens, grant: SignInGrant, name: string | undefined): Promise<Session> {
   const account = name ?? grant.account ?? 'default';
   const { token, subject } = grant;
@@ -210,7 +210,7 @@ async function waitFor(
   }
 }
 
-/** Tells that the user gets the address without a browser, too. The log of a server is not read by the user of a call. */
+/** Tells that the user sees the address without a browser, too. Users of a call do not read the log of the server. */
 function isShown({ onAuthUrl, logger }: OAuthFactoryConfig, options: LoginOptions, isCall: boolean): boolean {
   return (options.onAuthUrl ?? onAuthUrl ?? (isCall ? undefined : logger)) !== undefined;
 }
@@ -246,7 +246,7 @@ function show(
   const isSilent = (onAuthUrl ?? config.onAuthUrl ?? config.logger) === undefined;
   if (isSilent && config.headless)
     throw new Error('A headless sign-in has no place to show its address: pass onAuthUrl or logger');
-  // The address signs in whoever opens it: the log gets it only where the user has to read it there.
+  // The address holds `state` and `nonce`: the log gets it only where the user has to read it there.
   if (config.headless || (onAuthUrl ?? config.onAuthUrl) !== undefined)
     tell(login, prompt, config, onAuthUrl);
   // Once, however many callers wait: 50 calls do not open 50 windows.

@@ -7,7 +7,10 @@ import { browserAddress } from './web-address.ts';
 /** Milliseconds in which a program that finds no browser has ended; one that is the browser itself runs on. */
 const FAILS_WITHIN_MS = 2000;
 
-/** Opens an address in the user's browser; throws where none starts. No shell sees the address, so that nothing in it can be a command. */
+/**
+ * Opens an address in the user's browser; throws where none starts. No shell sees the address, so that nothing in it can be
+ * a command.
+ */
 export async function openSystemBrowser(url: string): Promise<void> {
   await start(browserCommand(url, platform()));
 }
