@@ -236,6 +236,55 @@ describe('the loopback sign-in', () => {
     cancelled.abort();
     await expect(login).rejects.toThrow();
   });
+
+  test.each(['getAccessToken', 'login'] as const)(
+    '%s without a browser and without a log gets the address, where the sign-in stays open',
+    async (method) => {
+      const { loopback } = await createSignIn(server, {
+        onAuthUrl: undefined,
+        logger: undefined,
+        openBrowser: () => Promise.reject(new Error('none here')),
+      });
+      const { authUrl } = await refusal(loopback[method]());
+      expect((await refusal(loopback[method]())).authUrl).toBe(authUrl);
+      expect((await createHeadlessBrowser().visit(authUrl)).body).toContain('Signed in');
+      expect(await loopback.getAccessToken()).toEqual(expect.any(String));
+    },
+  );
+
+  test('a call without a browser waits where onAuthUrl shows the address', async () => {
+    const { loopback } = await createSignIn(server, {
+      onAuthUrl: ({ authUrl }) => void createHeadlessBrowser().visit(authUrl),
+      openBrowser: () => Promise.reject(new Error('none here')),
+    });
+    expect(await loopback.getAccessToken()).toEqual(expect.any(String));
+  });
+
+  test('a call waits 45 s, then gets the address of the sign-in, which stays open', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { loopback, prompts } = await createSignIn(server, { openBrowser: () => new Promise(() => {}) });
+    const call = loopback.getAccessToken();
+    const failed = vi.fn();
+    call.catch(failed);
+    await until(() => prompts.length === 1);
+    await vi.advanceTimersByTimeAsync(44_999);
+    expect(failed).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    const { authUrl } = await refusal(call);
+    expect(authUrl).toBe(prompts[0]?.authUrl);
+    await createHeadlessBrowser().visit(authUrl);
+    expect(await loopback.getAccessToken()).toEqual(expect.any(String));
+  });
+
+  test('the log has the address above debug only where the user has to read it there', async () => {
+    const debug: string[] = [];
+    const above: string[] = [];
+    const write = (text: string): void => void above.push(text);
+    const logger = { debug: (text: string) => void debug.push(text), info: write, warn: write, error: write };
+    const { loopback } = await createSignIn(server, { onAuthUrl: undefined, logger });
+    await loopback.login();
+    expect([debug.join().includes('state='), above.join().includes('state=')]).toEqual([true, false]);
+  });
 });
 
 describe('the headless sign-in', () => {
@@ -254,6 +303,7 @@ describe('the headless sign-in', () => {
     expect(await login).toEqual({ account: ALICE });
     expect(server.grants).toEqual(['urn:ietf:params:oauth:grant-type:device_code']);
     expect(store.get(`mail:${ALICE}`)).toMatchObject({ refreshToken: expect.any(String) as string });
+    expect(store.get(`mail:${ALICE}:subject`)).toMatchObject({ subject: 'alice' });
   });
 
   verifies(
@@ -328,7 +378,7 @@ describe('the callback over HTTP', () => {
     const page = await handle(new Request(callback));
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('Signed in')]);
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
-    expect([...store.keys()]).toEqual(['mail:user-7', 'mail:']);
+    expect([...store.keys()].sort()).toEqual(['mail:', 'mail:user-7', 'mail:user-7:subject']);
     expect((await handle(new Request(callback))).status).toBe(404);
     expect((await handle(new Request(callback, { method: 'POST' }))).status).toBe(404);
   });
@@ -380,7 +430,7 @@ describe('several accounts', () => {
     expect(await loopback.login()).toEqual({ account: 'bob@example.test' });
     expect(await loopback.login({ account: 'work: 1' })).toEqual({ account: 'work: 1' });
     expect(await loopback.accounts()).toEqual([ALICE, 'bob@example.test', 'work: 1']);
-    expect([...store.keys()].sort()).toEqual([
+    expect([...store.keys()].filter((key) => !key.endsWith(':subject')).sort()).toEqual([
       'mail:',
       `mail:${ALICE}`,
       'mail:bob@example.test',
@@ -393,6 +443,77 @@ describe('several accounts', () => {
       [ALICE, 'bob@example.test', 'work: 1'].map((account) => loopback.getAccessToken({ account })),
     );
     expect(new Set(tokens).size).toBe(3);
+  });
+
+  describe('users who are known', () => {
+    const mismatch = {
+      name: 'OAuthRequestError',
+      code: 'FORBIDDEN',
+      message: expect.stringContaining("Account 'ada' belongs to a user who is known, but another") as string,
+    };
+
+    verifies('KIT-OAUTH-1', 'an account whose token was lost takes no other user', async () => {
+      const { loopback, store, clock, log, pages } = await createSignIn(server);
+      await loopback.login({ account: 'ada' });
+      const { refreshToken } = store.get('mail:ada') as { refreshToken: string };
+      await fetch(`${server.issuer}/token/revocation`, {
+        method: 'POST',
+        body: new URLSearchParams({ token: refreshToken, client_id: 'native' }),
+      });
+      clock.aheadMs = 301_000;
+      server.user = 'mallory';
+      for (let call = 0; call < 2; call += 1)
+        await expect(loopback.getAccessToken({ account: 'ada' })).rejects.toMatchObject(mismatch);
+      expect(store.has('mail:ada')).toBe(false);
+      await until(() => pages.length === 3);
+      expect(pages.map(({ status }) => status)).toEqual([200, 400, 400]);
+      expect(log.join()).toContain("Account 'ada' belongs to a user who is known");
+      server.user = 'alice';
+      expect(await loopback.getAccessToken({ account: 'ada' })).toEqual(expect.any(String));
+    });
+
+    test('a second login as another user is refused until the account has signed out', async () => {
+      const { loopback, store } = await createSignIn(server);
+      await loopback.login({ account: 'ada' });
+      const before = store.get('mail:ada');
+      server.user = 'mallory';
+      await expect(loopback.login({ account: 'ada' })).rejects.toMatchObject(mismatch);
+      expect(store.get('mail:ada')).toEqual(before);
+      await loopback.logout('ada');
+      expect([...store.keys()]).toEqual(['mail:']);
+      expect(await loopback.login({ account: 'ada' })).toEqual({ account: 'ada' });
+      expect(store.get('mail:ada:subject')).toEqual({
+        issuer: server.issuer,
+        subject: 'mallory',
+        email: 'mallory@example.test',
+      });
+    });
+
+    test('an account without a token can sign out', async () => {
+      const { loopback, store } = await createSignIn(server);
+      await loopback.login({ account: 'ada' });
+      store.delete('mail:ada');
+      expect(await loopback.logout('ada')).toEqual({ account: 'ada', revoked: true });
+      await expect(loopback.logout('ada')).rejects.toThrow("Account 'ada' is not signed in");
+    });
+
+    test('a sign-in without an ID token does not take an account that is known', async () => {
+      const { loopback, store } = await createSignIn(server);
+      await loopback.login({ account: 'ada' });
+      const scopeless = await createSignIn(server, { scope: 'mail.read', tokenStore: store });
+      await expect(scopeless.loopback.login({ account: 'ada' })).rejects.toThrow('is openid in the scope?');
+      // Without openid from the start, there is nothing to compare.
+      await scopeless.loopback.login({ account: 'bob' });
+      server.user = 'mallory';
+      expect(await scopeless.loopback.login({ account: 'bob' })).toEqual({ account: 'bob' });
+    });
+
+    test('the issuer is told the email of the account, and no other name', async () => {
+      const { loopback, prompts } = await createSignIn(server);
+      for (const account of ['ada', 'ada', ALICE]) await loopback.login({ account });
+      const hints = prompts.map(({ authUrl }) => new URL(authUrl).searchParams.get('login_hint'));
+      expect(hints).toEqual([null, ALICE, ALICE]);
+    });
   });
 
   test('adapters of one store remember no active account', async () => {

@@ -148,7 +148,7 @@ function explain(error: unknown): never {
 
 /** Starts the server on HTTP and returns its address. */
 async function serve(env: Record<string, string>): Promise<string> {
-  const child = spawn(process.execPath, ['dist/main.js', '--port', '38808', '--headless'], {
+  const child = spawn(process.execPath, ['dist/main.js', '--port', '38808'], {
     cwd: folder,
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'ignore', 'pipe'],

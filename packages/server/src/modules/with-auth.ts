@@ -14,7 +14,10 @@ export interface AccessTokens {
 }
 
 export interface AuthOptions<Adapter extends AccessTokens> {
-  /** Options for `getAccessToken`, say an account: which one is active is the server's affair. */
+  /**
+   * Options for `getAccessToken`, say an account: which one is active is the server's affair. Over HTTP, `interactive` is
+   * false unless they say otherwise: a browser that opens on the server's machine is of no use to a remote client.
+   */
   tokenOptions?(extra: ToolExtra, context: object): Parameters<Adapter['getAccessToken']>[0];
 }
 
@@ -56,13 +59,28 @@ function authorized(
 ): AnyModule {
   return wrapHandler(module, async (_input, call, { extra, context }) => {
     try {
-      const accessToken = await adapter.getAccessToken(options?.tokenOptions?.(extra as ToolExtra, context));
+      const accessToken = await adapter.getAccessToken(tokenOptionsOf(options, extra as ToolExtra, context));
       return await call({ ...context, accessToken });
     } catch (error) {
       if (!isAuthRequired(error)) throw error;
       return await answer(module, error, extra as ToolExtra);
     }
   });
+}
+
+/** Adds the default over HTTP. Other options than objects belong to an adapter of the server's own and stay as they are. */
+function tokenOptionsOf(
+  options: AuthOptions<AccessTokens> | undefined,
+  extra: ToolExtra,
+  context: object,
+): undefined {
+  const own: unknown = options?.tokenOptions?.(extra, context);
+  if (extra.http === undefined || (own !== undefined && !isObject(own))) return own as undefined;
+  return { ...own, interactive: own?.['interactive'] ?? false } as unknown as undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }
 
 interface AuthRequired {

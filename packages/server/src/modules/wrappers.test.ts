@@ -2,7 +2,7 @@ import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { verifies } from '../../../../tests/verifies.ts';
-import { connectInMemory } from '../testing/connect-in-memory.ts';
+import { connectInMemory, type InMemoryOptions } from '../testing/connect-in-memory.ts';
 import { compose } from './compose.ts';
 import { definePrompt } from './prompt-module.ts';
 import { registerPrompts } from './register-prompts.ts';
@@ -143,6 +143,36 @@ describe('logging', () => {
 });
 
 describe('authorization', () => {
+  const optionsOf = async (
+    authInfo: InMemoryOptions<[]>['authInfo'],
+    tokenOptions?: () => object,
+  ): Promise<unknown> => {
+    const getAccessToken = vi.fn((_options?: object) => 'token');
+    await using client = await connectInMemory(
+      () => {
+        const server = new McpServer({ name: 'test', version: '1.0.0' });
+        const wrapped = withAuth(tool, { getAccessToken }, tokenOptions && { tokenOptions });
+        registerTools(server, [wrapped], { greeting: 'Hello' });
+        return server;
+      },
+      { authInfo, era: 'legacy' },
+    );
+    await client.callTool('greet', { who: 'Ann' });
+    return getAccessToken.mock.calls[0]?.[0];
+  };
+
+  test('a call over HTTP does not wait for a sign-in unless the server says so', async () => {
+    const authInfo = { token: 't', clientId: 'ann', scopes: [], expiresAt: Date.now() / 1000 + 60 };
+    expect(await optionsOf(authInfo)).toEqual({ interactive: false });
+    expect(await optionsOf(authInfo, () => ({ account: 'ann' }))).toEqual({
+      account: 'ann',
+      interactive: false,
+    });
+    expect(await optionsOf(authInfo, () => ({ interactive: true }))).toEqual({ interactive: true });
+    expect(await optionsOf(undefined)).toBeUndefined();
+    expect(await optionsOf(undefined, () => ({ account: 'ann' }))).toEqual({ account: 'ann' });
+  });
+
   const factory = (adapter: { getAccessToken(): string | Promise<string> }) => (): McpServer => {
     const server = new McpServer({ name: 'test', version: '1.0.0' });
     const context = { greeting: 'Hello' };

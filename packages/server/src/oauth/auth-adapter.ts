@@ -1,13 +1,18 @@
 /** Signs users in at one identity provider and keeps their tokens. The active account is the caller's affair: name it in each call. */
 export interface AuthAdapter {
   /**
-   * Returns an access token with more than 60 s left, refreshed where necessary. Without a usable token, signs in and
-   * waits (`interactive`), or throws an `AuthRequiredError` with the address to visit.
+   * Returns an access token with more than 60 s left, refreshed where necessary. Without a usable token, opens a browser and
+   * waits for 45 s (`interactive`). Throws an `AuthRequiredError` with the address to visit where that is not enough, where no
+   * browser can be opened, or at once; the sign-in stays open for 5 minutes, and the next call finds its token.
    */
   getAccessToken(options?: AccessTokenOptions): Promise<string>;
-  /** Signs an account in, also where it is signed in already. Keeps the process alive while it waits. */
+  /**
+   * Signs an account in, also where it is signed in already. Keeps the process alive while it waits. An account belongs to the
+   * user who signs in first, as the ID token names them; another one is refused until `logout`. Without `openid` in the scope
+   * there is no ID token, and users are not compared.
+   */
   login(options?: LoginOptions): Promise<SignedIn>;
-  /** Revokes the tokens of an account at the issuer, then deletes them, even where revoking fails. */
+  /** Revokes the tokens of an account at the issuer, then deletes them, even where revoking fails, and forgets its user. */
   logout(account?: string): Promise<SignedOut>;
   /** Lists the accounts that have tokens, sorted. */
   accounts(): Promise<string[]>;
@@ -28,7 +33,7 @@ export interface LoginOptions {
 }
 
 export interface AccessTokenOptions extends LoginOptions {
-  /** Waits for a sign-in instead of throwing `AuthRequiredError`. Default: true, but false where `headless` is set. */
+  /** Opens a browser and waits before it throws `AuthRequiredError`. Default: true, but false where `headless` is set. */
   readonly interactive?: boolean | undefined;
 }
 

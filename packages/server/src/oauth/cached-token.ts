@@ -28,6 +28,9 @@ const LONGEST_LIFE_S = 315_360_000;
 export function tokenFrom(response: TokenResponse, now: number, earlier?: CachedToken): CachedToken {
   const { access_token: accessToken, expires_in: expiresIn } = response;
   if (accessToken === '') throw invalid('the access token is empty');
+  // RFC 6749, A.12: a line break in it would end the header that it is sent in.
+  if (!/^[\x20-\x7e]+$/.test(accessToken))
+    throw invalid('the access token has characters that none may have');
   if (response.token_type.toLowerCase() !== 'bearer') throw invalid('the token type is not Bearer');
   if (expiresIn !== undefined && !isLifetime(expiresIn)) throw invalid('expires_in is not a plausible time');
   const refreshToken = response.refresh_token ?? earlier?.refreshToken;

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { listenForCallback } from './callback-listener.ts';
@@ -35,5 +36,28 @@ test.each([
   const response = await fetch(`${new URL(redirectUri).origin}${path}`, { method });
   expect(response.status).toBe(status);
   expect(answerCallback).toHaveBeenCalledTimes(status === 200 ? 1 : 0);
+  close();
+});
+
+test('a callback that names another host is refused, and the listener goes on waiting', async () => {
+  const answerCallback = vi.fn(() => Promise.resolve(SIGNED_IN));
+  const { redirectUri, close } = await listenForCallback('/callback', answerCallback);
+  const { port } = new URL(redirectUri);
+  const statusAs = async (host: string): Promise<number | undefined> => {
+    const sent = request(`${redirectUri}?state=x`, { headers: { host } }).end();
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    response.resume();
+    return response.statusCode;
+  };
+  const others = [
+    `evil.example:${port}`,
+    'evil.example',
+    '127.0.0.1',
+    '127.0.0.1:1',
+    `127.0.0.1.evil.example:${port}`,
+  ];
+  for (const host of others) expect(await statusAs(host)).toBe(403);
+  expect(answerCallback).not.toHaveBeenCalled();
+  for (const host of [`127.0.0.1:${port}`, `localhost:${port}`]) expect(await statusAs(host)).toBe(200);
   close();
 });

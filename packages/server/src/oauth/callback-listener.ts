@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { CALLBACK_HEADERS, type CallbackAnswer, NOT_FOUND } from './callback-page.ts';
+import { CALLBACK_HEADERS, type CallbackAnswer, NOT_FOUND, WRONG_HOST } from './callback-page.ts';
 
 export interface CallbackListener {
   readonly redirectUri: string;
@@ -48,9 +48,17 @@ async function respond(
 ): Promise<void> {
   const [path, ...search] = (request.url ?? '').split('?');
   const isCallback = request.method === 'GET' && path === callbackPath && search.length === 1;
-  const { status, page } =
-    (isCallback
+  const answer = async (): Promise<CallbackAnswer | undefined> => {
+    if (!namesThisListener(request)) return WRONG_HOST;
+    return isCallback
       ? await answerCallback(new URLSearchParams(search[0]), once(response, 'close'))
-      : undefined) ?? NOT_FOUND;
+      : undefined;
+  };
+  const { status, page } = (await answer()) ?? NOT_FOUND;
   response.writeHead(status, { ...CALLBACK_HEADERS, connection: 'close' }).end(page);
+}
+
+function namesThisListener({ headers, socket }: IncomingMessage): boolean {
+  const port = String(socket.localPort);
+  return headers.host === `127.0.0.1:${port}` || headers.host === `localhost:${port}`;
 }

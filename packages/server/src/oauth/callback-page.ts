@@ -23,6 +23,12 @@ export const SIGN_IN_FAILED: CallbackAnswer = {
   page: page('Sign-in failed', 'You can close this window. The application tells the reason.'),
 };
 
+/** Answers a request that names another host, as a web page does whose name leads to this machine (DNS rebinding). */
+export const WRONG_HOST: CallbackAnswer = {
+  status: 403,
+  page: page('Forbidden', 'This address is only reached by the name in the sign-in.'),
+};
+
 export const NOT_FOUND: CallbackAnswer = {
   status: 404,
   page: page('Not found', 'This address does not belong to a sign-in that is waiting.'),

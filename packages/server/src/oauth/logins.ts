@@ -1,14 +1,15 @@
+import { isSameSubject } from './account-subject.ts';
 import type { AuthPrompt, CallbackOptions, LoginOptions } from './auth-adapter.ts';
 import type { CachedToken } from './cached-token.ts';
 import { beginDeviceLogin } from './device-login.ts';
 import type { OAuthFactoryConfig } from './oauth-config.ts';
-import { OAuthRequestError } from './oauth-errors.ts';
+import { AuthRequiredError, OAuthRequestError } from './oauth-errors.ts';
 import type { SignInGrant, OidcClient } from './oidc-client.ts';
 import { type Callbacks, createCallbacks, type LoginContext, type PendingLogin } from './pending-login.ts';
 import type { ProviderProfile } from './providers.ts';
 import { openSystemBrowser } from './system-browser.ts';
 import type { ServiceTokens } from './token-store.ts';
-import { untilAborted } from './waiting.ts';
+import { sleep, untilAborted } from './waiting.ts';
 
 interface Session {
   readonly account: string;
@@ -19,8 +20,11 @@ interface Session {
 export interface Logins {
   /** Begins a sign-in, or finds the one that waits, and leaves it to its user. */
   begin(options: LoginOptions): Promise<AuthPrompt>;
-  /** Shows the sign-in to the user and waits for its end. The last caller that leaves ends one that does not stay open. */
-  wait(options: LoginOptions, staysOpen: boolean): Promise<Session>;
+  /**
+   * Shows the sign-in to the user and waits for its end. For a call of a client, the wait is short, and the sign-in stays
+   * open after it; otherwise the last caller that leaves ends it.
+   */
+  wait(options: LoginOptions, isCall: boolean): Promise<Session>;
   handleCallback(search: URLSearchParams, options: CallbackOptions): Promise<Session>;
 }
 
@@ -42,7 +46,7 @@ export function createLogins(
   const join = (account: string | undefined): SharedLogin => {
     const present = shared.get(account);
     if (present !== undefined) return present;
-    const pending = beginLogin(config, profile, { context, callbacks }, account);
+    const pending = beginLogin(config, profile, { context, callbacks, tokens }, account);
     const forget = (): void => void (shared.get(account) === login && shared.delete(account));
     const login: SharedLogin = {
       pending,
@@ -50,7 +54,6 @@ export function createLogins(
       waiters: 0,
       isDetached: false,
       isTold: false,
-      isOpened: false,
     };
     shared.set(account, login);
     void outcomeOf(pending).then((failure) => {
@@ -68,10 +71,10 @@ export function createLogins(
       if (onAuthUrl !== undefined || config.redirectUri === undefined) tell(login, prompt, config, onAuthUrl);
       return prompt;
     },
-    async wait(options, staysOpen) {
+    async wait(options, isCall) {
       const login = join(options.account);
-      login.isDetached ||= staysOpen;
-      return await waitFor(login, config, options);
+      login.isDetached ||= isCall;
+      return await waitFor(login, config, options, isCall);
     },
     async handleCallback(search, { account }) {
       const session = callbacks.complete(search, {
@@ -93,7 +96,8 @@ interface SharedLogin {
   /** Stays open for its user where no caller waits. */
   isDetached: boolean;
   isTold: boolean;
-  isOpened: boolean;
+  /** Resolves to false where no browser could be opened. */
+  isOpened?: Promise<boolean>;
 }
 
 /** Waits for the end of a sign-in and returns why it failed; undefined where it succeeded. */
@@ -110,28 +114,57 @@ async function outcomeOf(pending: Promise<PendingLogin<Session>>): Promise<strin
   }
 }
 
-/** Stores the tokens of a sign-in under the name that the caller chose, or the issuer. */
+/** Stores the tokens of a sign-in under the name that the caller chose, or the issuer, and binds that to its user. */
 async function save(tokens: ServiceTokens, grant: SignInGrant, name: string | undefined): Promise<Session> {
   const account = name ?? grant.account ?? 'default';
-  await tokens.exclusively(account, () => tokens.save(account, grant.token));
-  return { account, token: grant.token };
+  const { token, subject } = grant;
+  await tokens.exclusively(account, async () => {
+    await checkSubject(tokens, grant, account);
+    if (subject !== undefined) await tokens.bind(account, subject);
+    await tokens.save(account, token);
+  });
+  return { account, token };
+}
+
+/** Refuses another user than the one whom the account belongs to, for example one who was signed in at the issuer already. */
+async function checkSubject(tokens: ServiceTokens, { subject }: SignInGrant, account: string): Promise<void> {
+  const known = await tokens.subject(account);
+  if (known === undefined || isSameSubject(known, subject)) return;
+  const reason =
+    subject === undefined
+      ? 'the issuer does not say who has signed in (is openid in the scope?)'
+      : 'another user has signed in';
+  throw new OAuthRequestError(
+    `Account '${account}' belongs to a user who is known, but ${reason}; nothing was stored. Sign in as that user, or log the account out first`,
+    { code: 'FORBIDDEN' },
+  );
 }
 
 interface Beginnings {
   readonly context: LoginContext<Session>;
   readonly callbacks: Callbacks<Session>;
+  readonly tokens: ServiceTokens;
 }
 
 async function beginLogin(
   config: OAuthFactoryConfig,
   { callbackPath: path }: ProviderProfile,
-  { context, callbacks }: Beginnings,
+  { context, callbacks, tokens }: Beginnings,
   account: string | undefined,
 ): Promise<PendingLogin<Session>> {
   const { headless, redirectUri } = config;
   const device =
     headless && redirectUri === undefined ? await tryDevice(config, context, account) : undefined;
-  return device ?? (await callbacks.begin({ account, redirectUri, path }));
+  if (device !== undefined) return device;
+  const hint = await emailOf(tokens, account);
+  return await callbacks.begin({ account, hint, redirectUri, path });
+}
+
+/** Returns the email that the issuer knows the user of an account by. Other names are the caller's own. */
+async function emailOf(tokens: ServiceTokens, account: string | undefined): Promise<string | undefined> {
+  if (account === undefined) return undefined;
+  const { email } = (await tokens.subject(account)) ?? {};
+  return email ?? (account.includes('@') ? account : undefined);
 }
 
 async function tryDevice(
@@ -149,20 +182,49 @@ async function tryDevice(
   }
 }
 
+/** Milliseconds that a call waits for a user: many clients give a call up after a minute. */
+const CALL_WAITS_MS = 45_000;
+
 async function waitFor(
   login: SharedLogin,
   config: OAuthFactoryConfig,
   options: LoginOptions,
+  isCall: boolean,
 ): Promise<Session> {
+  const ended = new AbortController();
   login.waiters += 1;
   try {
-    const pending = await untilAborted(login.pending, options.signal);
-    show(login, pending.prompt, config, options.onAuthUrl);
-    return await untilAborted(pending.finished, options.signal);
+    const { prompt, finished } = await untilAborted(login.pending, options.signal);
+    show(login, prompt, config, options.onAuthUrl);
+    const ends = [finished];
+    if (!isShown(config, options, isCall)) ends.push(noBrowser(login, prompt));
+    if (isCall) ends.push(timeUp(prompt, ended.signal));
+    const end = Promise.race(ends);
+    // A caller that has cancelled by now does not look at it.
+    end.catch(() => {});
+    return await untilAborted(end, options.signal);
   } finally {
+    ended.abort();
     login.waiters -= 1;
     if (login.waiters === 0 && !login.isDetached) abandon(login);
   }
+}
+
+/** Tells that the user sees the address without a browser, too. Users of a call do not read the log of the server. */
+function isShown({ onAuthUrl, logger }: OAuthFactoryConfig, options: LoginOptions, isCall: boolean): boolean {
+  return (options.onAuthUrl ?? onAuthUrl ?? (isCall ? undefined : logger)) !== undefined;
+}
+
+/** Rejects where no browser could be opened: the caller has to show the address, at which the sign-in waits. */
+async function noBrowser(login: SharedLogin, prompt: AuthPrompt): Promise<never> {
+  if ((await login.isOpened) !== false) return await new Promise<never>(() => {});
+  login.isDetached = true;
+  throw new AuthRequiredError(prompt);
+}
+
+async function timeUp(prompt: AuthPrompt, ended: AbortSignal): Promise<never> {
+  await sleep(CALL_WAITS_MS, ended);
+  throw new AuthRequiredError(prompt);
 }
 
 /** Ends a sign-in that no caller waits for. One that has succeeded or failed stays as it is. */
@@ -174,7 +236,7 @@ function abandon({ pending, forget }: SharedLogin): void {
   );
 }
 
-/** Shows the address to the user, who may see a browser, the text, or both. */
+/** Shows the address to the user: in a browser, to `onAuthUrl`, or both; without either, in the log. */
 function show(
   login: SharedLogin,
   prompt: AuthPrompt,
@@ -184,11 +246,11 @@ function show(
   const isSilent = (onAuthUrl ?? config.onAuthUrl ?? config.logger) === undefined;
   if (isSilent && config.headless)
     throw new Error('A headless sign-in has no place to show its address: pass onAuthUrl or logger');
-  tell(login, prompt, config, onAuthUrl);
+  // The address holds `state` and `nonce`: the log gets it only where the user has to read it there.
+  if (config.headless || (onAuthUrl ?? config.onAuthUrl) !== undefined)
+    tell(login, prompt, config, onAuthUrl);
   // Once, however many callers wait: 50 calls do not open 50 windows.
-  if (config.headless || login.isOpened) return;
-  login.isOpened = true;
-  void openBrowser(prompt, config);
+  if (!config.headless) login.isOpened ??= openBrowser(prompt, config);
 }
 
 /** Tells a caller that asks for it each time, the config's `onAuthUrl` or the logger once. */
@@ -205,10 +267,16 @@ function tell(
   else config.logger?.info(`${prompt.message} ${prompt.authUrl}`);
 }
 
-async function openBrowser({ authUrl }: AuthPrompt, config: OAuthFactoryConfig): Promise<void> {
+async function openBrowser(
+  { authUrl }: AuthPrompt,
+  { openBrowser: open = openSystemBrowser, logger }: OAuthFactoryConfig,
+): Promise<boolean> {
   try {
-    await (config.openBrowser ?? openSystemBrowser)(authUrl);
+    logger?.debug(`Opening a browser at ${authUrl}`);
+    await open(authUrl);
+    return true;
   } catch {
-    config.logger?.warn(`No browser could be opened: open ${authUrl} yourself`);
+    logger?.warn(`No browser could be opened: open ${authUrl} yourself`);
+    return false;
   }
 }

@@ -67,7 +67,7 @@ async function keepAlive(signIn: Promise<SignedIn>): Promise<SignedIn> {
 
 async function tokenBySignIn(logins: Logins, options: AccessTokenOptions): Promise<string> {
   if (options.interactive !== true) throw new AuthRequiredError(await logins.begin(options));
-  // A call ends long before a user has signed in: clients allow it a minute. The next one finds the token.
+  // A call may end before a user has signed in: the next one finds the token.
   const { token } = await logins.wait(options, true);
   return token.accessToken;
 }
@@ -103,15 +103,16 @@ interface SignOutContext extends Pick<OAuthFactoryConfig, 'logger'> {
 }
 
 async function signOut(context: SignOutContext, account: string): Promise<SignedOut> {
-  const token = await context.tokens.read(account);
-  if (token === undefined)
-    throw new Error(
-      `Account '${account}' is not signed in: ${context.tokens.key(account)} is not in the store`,
-    );
+  const { tokens } = context;
+  const token = await tokens.read(account);
+  // A token that the issuer no longer takes is gone, but the account is still kept for its user.
+  if (token === undefined && (await tokens.subject(account)) === undefined)
+    throw new Error(`Account '${account}' is not signed in: ${tokens.key(account)} is not in the store`);
   try {
-    return { account, revoked: await revokeBoth(context, account, token) };
+    return { account, revoked: token === undefined || (await revokeBoth(context, account, token)) };
   } finally {
-    await context.tokens.remove(account);
+    await tokens.remove(account);
+    await tokens.forget(account);
   }
 }
 

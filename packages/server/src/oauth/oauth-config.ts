@@ -26,9 +26,9 @@ export interface OAuthFactoryConfig {
   readonly redirectUri?: string | undefined;
   /** Path of the loopback callback, for issuers that compare it. Default: a random one; `/` for Microsoft. */
   readonly callbackPath?: string | undefined;
-  /** Gets each address to visit. Default: the logger's `info`. */
+  /** Gets each address to visit. Default: the logger's `info`, or its `debug` where a browser opens. */
   readonly onAuthUrl?: ((prompt: AuthPrompt) => void) | undefined;
-  /** Opens an address. Default: the system's browser, started without a shell. */
+  /** Opens an address; throws where it cannot. Default: the system's browser, started without a shell. */
   readonly openBrowser?: ((url: string) => void | Promise<void>) | undefined;
   /** Sends the requests to the issuer. */
   readonly fetch?: typeof globalThis.fetch | undefined;

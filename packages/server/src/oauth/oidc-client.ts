@@ -1,4 +1,5 @@
 import type * as OpenIdClient from 'openid-client';
+import type { AccountSubject } from './account-subject.ts';
 import { type CachedToken, tokenFrom, type TokenResponse } from './cached-token.ts';
 import { createGuardedFetch } from './guarded-fetch.ts';
 import type { OAuthFactoryConfig } from './oauth-config.ts';
@@ -11,6 +12,8 @@ export interface SignInGrant {
   readonly token: CachedToken;
   /** Name that the ID token gives the user: the verified email, else the subject. */
   readonly account: string | undefined;
+  /** User whom the ID token names; undefined without one, because `openid` is not in the scope. */
+  readonly subject?: AccountSubject | undefined;
 }
 
 interface AuthorizationRequest {
@@ -33,7 +36,8 @@ export interface OidcClient {
   authorize(request: {
     redirectUri: string;
     state: string;
-    account: string | undefined;
+    /** Email of the user who is asked for. */
+    hint: string | undefined;
   }): Promise<AuthorizationRequest>;
   /** Begins a device flow; undefined where the issuer has none. */
   authorizeDevice(): Promise<DeviceAuthorization | undefined>;
@@ -56,10 +60,15 @@ export function createOidcClient(
 ): OidcClient {
   const now = config.now ?? Date.now;
   const issuer = once(() => discover(library, config, profile));
-  const grantOf = (response: LibraryResponse): SignInGrant => ({
-    token: tokenFrom(response, now()),
-    account: accountOf(response.claims()),
-  });
+  const grantOf = (response: LibraryResponse): SignInGrant => {
+    const claims = response.claims();
+    const email = verifiedEmailOf(claims);
+    return {
+      token: tokenFrom(response, now()),
+      account: email ?? claims?.sub,
+      subject: claims && { issuer: claims.iss, subject: claims.sub, ...(email !== undefined && { email }) },
+    };
+  };
   return {
     authorize: async (request) => authorize({ library, issuer: await issuer(), profile, grantOf }, request),
     authorizeDevice: async () => authorizeDevice(library, await issuer(), profile),
@@ -135,7 +144,7 @@ interface AuthorizationContext {
 
 async function authorize(
   { library, issuer, profile, grantOf }: AuthorizationContext,
-  { redirectUri, state, account }: Parameters<OidcClient['authorize']>[0],
+  { redirectUri, state, hint }: Parameters<OidcClient['authorize']>[0],
 ): Promise<AuthorizationRequest> {
   const pkceCodeVerifier = library.randomPKCECodeVerifier();
   // A nonce comes back in an ID token, which only this scope asks for.
@@ -148,7 +157,7 @@ async function authorize(
     code_challenge: await library.calculatePKCECodeChallenge(pkceCodeVerifier),
     code_challenge_method: 'S256',
     ...(nonce !== undefined && { nonce }),
-    ...profile.authorizationParameters(account),
+    ...profile.authorizationParameters(hint),
   };
   const url = await safely('the sign-in', async () => library.buildAuthorizationUrl(issuer, parameters));
   const checks = {
@@ -210,10 +219,10 @@ async function authorizeDevice(
   };
 }
 
-/** Names an account. An email that the issuer has not verified could be that of another user. */
-function accountOf(claims: OpenIdClient.IDToken | undefined): string | undefined {
+/** Returns the email of a user. One that the issuer has not verified could be that of another. */
+function verifiedEmailOf(claims: OpenIdClient.IDToken | undefined): string | undefined {
   const email = claims?.['email'];
-  return typeof email === 'string' && claims?.['email_verified'] === true ? email : claims?.sub;
+  return typeof email === 'string' && claims?.['email_verified'] === true ? email : undefined;
 }
 
 /** Runs a request of the library, whose errors must not leave this file. */

@@ -32,6 +32,7 @@ export interface Callbacks<Result> {
   /** Begins one. Listens on loopback, unless `redirectUri` names the address where the caller listens. */
   begin(options: {
     account: string | undefined;
+    hint: string | undefined;
     redirectUri: string | undefined;
     path: string | undefined;
   }): Promise<PendingLogin<Result>>;
@@ -68,7 +69,7 @@ export function createCallbacks<Result>(context: LoginContext<Result>): Callback
   };
   return {
     complete,
-    async begin({ account, redirectUri, path }) {
+    async begin({ account, hint, redirectUri, path }) {
       const state = randomBytes(32).toString('base64url');
       const listener = redirectUri === undefined ? await listen(path, complete) : undefined;
       const end = (): void => {
@@ -80,7 +81,7 @@ export function createCallbacks<Result>(context: LoginContext<Result>): Callback
         const request = await context.client.authorize({
           redirectUri: redirectUri ?? listener?.redirectUri ?? '',
           state,
-          account,
+          hint,
         });
         const finish = async (search: URLSearchParams): Promise<Result> =>
           await context.save(await request.complete(search), account);

@@ -40,7 +40,8 @@ describe('the providers', () => {
 
   test('an issuer is asked for consent where a refresh token is wanted', () => {
     const plain = profile({ provider: 'oidc', issuer: 'https://issuer.example' });
-    expect(plain.authorizationParameters('work')).toEqual({});
+    expect(plain.authorizationParameters(undefined)).toEqual({});
+    expect(plain.authorizationParameters('me@example.test')).toEqual({ login_hint: 'me@example.test' });
     const offline = profile({ provider: 'oidc', issuer: 'https://issuer.example', scope: 'offline_access' });
     expect(offline.authorizationParameters(undefined)).toEqual({ prompt: 'consent' });
     expect(offline.deviceParameters).toEqual({ prompt: 'consent' });

@@ -8,8 +8,11 @@ export interface ProviderProfile {
   readonly scope: string;
   /** Path of the loopback callback; undefined for a random one. */
   readonly callbackPath: string | undefined;
-  /** Parameters of the authorization request that make the provider issue a refresh token and offer all accounts. */
-  authorizationParameters(account: string | undefined): Record<string, string>;
+  /**
+   * Parameters of the authorization request that make the provider issue a refresh token. `hint` is the email of the user
+   * who is asked for; without one, the user chooses.
+   */
+  authorizationParameters(hint: string | undefined): Record<string, string>;
   readonly deviceParameters: Record<string, string>;
 }
 
@@ -34,7 +37,7 @@ function anyIssuer(config: OAuthFactoryConfig, issuer: string): ProviderProfile 
     acceptsIssuer: (named) => named === issuer,
     scope: config.scope,
     callbackPath: config.callbackPath,
-    authorizationParameters: (account) => ({ ...prompt, ...hintOf(account) }),
+    authorizationParameters: (hint) => ({ ...prompt, ...hintOf(hint) }),
     deviceParameters: prompt,
   };
 }
@@ -42,10 +45,10 @@ function anyIssuer(config: OAuthFactoryConfig, issuer: string): ProviderProfile 
 function google(config: OAuthFactoryConfig): ProviderProfile {
   return {
     ...anyIssuer(config, config.issuer ?? 'https://accounts.google.com'),
-    authorizationParameters: (account) => ({
+    authorizationParameters: (hint) => ({
       access_type: 'offline',
-      prompt: account === undefined ? 'select_account consent' : 'consent',
-      ...hintOf(account),
+      prompt: hint === undefined ? 'select_account consent' : 'consent',
+      ...hintOf(hint),
     }),
     deviceParameters: {},
   };
@@ -60,8 +63,7 @@ function microsoft(config: OAuthFactoryConfig): ProviderProfile {
     scope: withScope(config.scope, 'offline_access'),
     // Entra ignores the port of a registered loopback address, but compares its path.
     callbackPath: config.callbackPath ?? '/',
-    authorizationParameters: (account) =>
-      account === undefined ? { prompt: 'select_account' } : hintOf(account),
+    authorizationParameters: (hint) => (hint === undefined ? { prompt: 'select_account' } : hintOf(hint)),
     deviceParameters: {},
   };
 }
@@ -75,7 +77,6 @@ function withScope(scope: string, extra: string): string {
   return scope.split(' ').includes(extra) ? scope : `${scope} ${extra}`;
 }
 
-/** Only an email tells an issuer anything: other names are the caller's own. */
-function hintOf(account: string | undefined): Record<string, string> {
-  return account?.includes('@') === true ? { login_hint: account } : {};
+function hintOf(hint: string | undefined): Record<string, string> {
+  return hint === undefined ? {} : { login_hint: hint };
 }

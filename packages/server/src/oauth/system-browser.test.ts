@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { browserCommand } from './system-browser.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { browserCommand, start } from './system-browser.ts';
 
 describe('the command that opens a browser', () => {
   test.each([
@@ -35,5 +35,28 @@ describe('the command that opens a browser', () => {
     '',
   ])('%j is refused', (address) => {
     expect(() => browserCommand(address, 'linux')).toThrow('not safe to open');
+  });
+});
+
+describe('the program that opens a browser', () => {
+  const node = (script: string): [string, ...string[]] => [process.execPath, '-e', script];
+
+  test('one that is missing, or ends with a failure, is an error', async () => {
+    await expect(start(['no-such-program-of-weir'])).rejects.toThrow('ENOENT');
+    await expect(start(node('process.exit(3)'))).rejects.toThrow('ended with 3');
+    await expect(start(node('process.kill(process.pid)'))).rejects.toThrow('ended with a signal');
+  });
+
+  test('one that ends well, or runs for 2 s, has opened it', async () => {
+    await start(node(''));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const opened = vi.fn();
+    const started = start(node('setTimeout(() => {}, 300)')).then(opened);
+    await vi.advanceTimersByTimeAsync(1999);
+    expect(opened).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(opened).toHaveBeenCalled();
+    await started;
+    vi.useRealTimers();
   });
 });

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { type AccountSubject, asAccountSubject } from './account-subject.ts';
 import { asCachedToken, type CachedToken } from './cached-token.ts';
 
 /** Store of tokens: a Keyv, a `Map`, or a store of `@weir/server/store`. Methods may be asynchronous. */
@@ -15,7 +16,12 @@ export interface ServiceTokens {
   key(account: string): string;
   read(account: string): Promise<CachedToken | undefined>;
   save(account: string, token: CachedToken): Promise<void>;
+  /** Removes the token; the account stays bound to its user. */
   remove(account: string): Promise<void>;
+  /** Returns the user whom the account belongs to; undefined for one that is not known, or was forgotten. */
+  subject(account: string): Promise<AccountSubject | undefined>;
+  bind(account: string, subject: AccountSubject): Promise<void>;
+  forget(account: string): Promise<void>;
   /** Lists the accounts that have a record, sorted. */
   accounts(): Promise<string[]>;
   /** Runs the action while no other one of this account runs, in any process where the store has a lock. */
@@ -24,21 +30,31 @@ export interface ServiceTokens {
 
 export function createServiceTokens(store: TokenStore, service: string): ServiceTokens {
   const key = (account: string): string => `${service}:${encodedAccount(account)}`;
+  // The colons of an account are encoded, so that no token has this key.
+  const subjectKey = (account: string): string => `${key(account)}:subject`;
   const index = createAccountIndex(store, service);
+  const write = async (at: string, value: unknown): Promise<void> => {
+    // A Keyv answers false where its backend has failed.
+    if ((await store.set(at, value)) === false)
+      throw new Error(`${at} could not be stored: the token store reports a failure`);
+  };
   const read = async (account: string): Promise<CachedToken | undefined> =>
     asCachedToken(await store.get(key(account)));
   return {
     key,
     read,
     async save(account, token) {
-      // A Keyv answers false where its backend has failed.
-      if ((await store.set(key(account), token)) === false)
-        throw new Error(`${key(account)} could not be stored: the token store reports a failure`);
+      await write(key(account), token);
       await index.change(account, true);
     },
     async remove(account) {
       await store.delete(key(account));
       await index.change(account, false);
+    },
+    subject: async (account) => asAccountSubject(await store.get(subjectKey(account))),
+    bind: (account, subject) => write(subjectKey(account), subject),
+    async forget(account) {
+      await store.delete(subjectKey(account));
     },
     async accounts() {
       const listed = await index.list();
