@@ -1,6 +1,6 @@
 // Serving MCP over HTTP: the promises that all ways share, and those of a server of its own.
-import { Agent, createServer, request } from 'node:http';
-import { connect as connectSocket } from 'node:net';
+import { Agent, createServer, request, type Server } from 'node:http';
+import { connect as connectSocket, type Socket } from 'node:net';
 import { McpServer, requireScopes } from '@modelcontextprotocol/server';
 import {
   createHttpMcpRouter,
@@ -9,9 +9,20 @@ import {
   type SetupHttpServerOptions,
 } from '@weir/server/transport';
 import express from 'express';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import type { Json } from '../support/harness.ts';
 import { verifies } from '../verifies.ts';
-import { legacyCall, modernCall, openDoor, openLegacy, post, testServer } from './transport-doors.ts';
+import {
+  BOTH_TYPES,
+  type Door,
+  legacyCall,
+  modernCall,
+  openDoor,
+  openLegacy,
+  post,
+  testServer,
+} from './transport-doors.ts';
 import { describeHttp } from './transport.case.ts';
 
 describe.each(['server', 'Express router', 'fetch handler'] as const)('%s', (kind) => {
@@ -205,12 +216,12 @@ describe('checked tokens', () => {
 
   /** Sends what `init` says, as a principal that a check in front has found. */
   async function doorOf(clientId: string, ...scopes: string[]) {
-    const handler = createMcpFetchHandler({ serverFactory });
+    const handler = createMcpFetchHandler({ serverFactory, maxSessions: 4 });
     let authInfo = principal(clientId, ...scopes);
     const url = 'http://localhost/mcp';
     const fetch = (to: string | URL, init?: RequestInit) =>
       handler.fetch(new Request(to, init), { authInfo });
-    const become = (other: string): void => void (authInfo = principal(other));
+    const become = (other: string, ...more: string[]): void => void (authInfo = principal(other, ...more));
     return { ...handler, url, fetch, logged: [], become, [Symbol.asyncDispose]: () => handler.close() };
   }
 
@@ -222,6 +233,50 @@ describe('checked tokens', () => {
     door.become('eve');
     expect((await post(door, call, session)).status).toBe(404);
     expect((await door.fetch(door.url, { method: 'DELETE', headers: session })).status).toBe(404);
+  });
+
+  verifies('KIT-TRANSPORT-1', 'a principal cannot end the sessions of all others', async () => {
+    await using door = await doorOf('ann', 'files:write');
+    const call = legacyCall('write', {});
+    const statusAs = async (name: string, session: Record<string, string>): Promise<number> => {
+      door.become(name, 'files:write');
+      return (await post(door, call, session)).status;
+    };
+    const opened = async (name: string): Promise<Record<string, string>> => {
+      door.become(name, 'files:write');
+      return openLegacy(door);
+    };
+    const ann = await opened('ann');
+    const bob = await opened('bob');
+    const eves = [];
+    for (let count = 0; count < 6; count++) eves.push(await opened('eve'));
+    expect([await statusAs('ann', ann), await statusAs('bob', bob)]).toEqual([200, 200]);
+    const alive = await Promise.all(eves.map((session) => statusAs('eve', session)));
+    expect(alive).toEqual([404, 404, 404, 404, 200, 200]);
+  });
+
+  test('one more principal ends a session of the one that has more than half', async () => {
+    await using door = await doorOf('ann', 'files:write');
+    const first = await openLegacy(door);
+    door.become('eve', 'files:write');
+    const eves = [await openLegacy(door), await openLegacy(door), await openLegacy(door)];
+    door.become('bob', 'files:write');
+    await openLegacy(door);
+    door.become('ann', 'files:write');
+    const call = legacyCall('write', {});
+    expect((await post(door, call, first)).status).toBe(200);
+    door.become('eve', 'files:write');
+    const alive = await Promise.all(eves.map(async (session) => (await post(door, call, session)).status));
+    expect(alive).toEqual([404, 200, 200]);
+  });
+
+  test('requests at the same time count for their principal, too', async () => {
+    await using door = await doorOf('ann', 'files:write');
+    const first = await openLegacy(door);
+    door.become('eve', 'files:write');
+    await Promise.all(Array.from({ length: 8 }, () => openLegacy(door)));
+    door.become('ann', 'files:write');
+    expect((await post(door, legacyCall('write', {}), first)).status).toBe(200);
   });
 
   test.each(['legacy', 'modern'] as const)(
@@ -236,6 +291,130 @@ describe('checked tokens', () => {
       expect(response.headers.get('www-authenticate')).toMatch(/insufficient_scope.*files:write/u);
     },
   );
+});
+
+describe('a client that does not read', () => {
+  const MOST = 20_000_000;
+  /** A tool with a long answer, after as many messages of 1 MB as it is asked for. */
+  const serverFactory = (): McpServer => {
+    const server = new McpServer({ name: 'long', version: '1' }, { capabilities: { logging: {} } });
+    const inputSchema = z.object({ length: z.number(), messages: z.number().default(0) });
+    server.registerTool('long', { inputSchema }, async ({ length, messages }, { mcpReq }) => {
+      const params = { progressToken: 1, progress: 1, message: 'x'.repeat(1_000_000) };
+      for (let sent = 0; sent < messages; sent++) {
+        await mcpReq.notify({ method: 'notifications/progress', params });
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      return { content: [{ type: 'text' as const, text: 'x'.repeat(length) }] };
+    });
+    return server;
+  };
+  const eras = ['legacy', 'modern'] as const;
+
+  /** Sends a call and leaves its answer unread. */
+  async function unread(server: { port: number; url: string }, era: 'legacy' | 'modern', args: Json) {
+    const [call, more] = modernCall('long', args);
+    const door = { url: server.url, fetch } as Door;
+    const headers = era === 'modern' ? more : await openLegacy(door);
+    const body = JSON.stringify(era === 'modern' ? call : legacyCall('long', args));
+    const all = {
+      host: `127.0.0.1:${server.port}`,
+      'x-unread': 'yes',
+      'content-type': 'application/json',
+      accept: BOTH_TYPES,
+    };
+    const lines = Object.entries({ ...all, ...headers, 'content-length': String(body.length) });
+    const socket = connectSocket(server.port, '127.0.0.1').pause();
+    socket.on('error', () => undefined);
+    const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+    socket.write(`POST /mcp HTTP/1.1\r\n${head}\r\n${body}`);
+    return socket;
+  }
+
+  /** Resolves when the server has closed the connection of the call, of which the client then gets a part. */
+  async function cutOff(server: { httpServer: Server }, call: () => Promise<Socket>): Promise<void> {
+    const closed = new Promise((resolve) => {
+      server.httpServer.on('request', ({ headers }, res) => {
+        if (headers['x-unread'] !== undefined) res.on('close', () => resolve(undefined));
+      });
+    });
+    const socket = await call();
+    await closed;
+    let size = 0;
+    socket.on('data', ({ length }: Buffer) => (size += length));
+    socket.resume();
+    await new Promise((resolve) => socket.on('close', resolve));
+    expect(size).toBeLessThan(MOST);
+  }
+
+  describe.each(eras)('%s', (era) => {
+    verifies('KIT-TRANSPORT-1', `a ${era} client that takes no byte of an answer is cut off`, async () => {
+      await using server = await started({ serverFactory, stallMs: 50 });
+      await cutOff(server, () => unread(server, era, { length: MOST }));
+    });
+
+    test(`a ${era} client that takes no byte of a stream is cut off`, async () => {
+      await using server = await started({ serverFactory, stallMs: 50 });
+      await cutOff(server, () => unread(server, era, { length: MOST, messages: 1 }));
+    });
+
+    test(`a ${era} client that leaves more than 16 MiB of messages unread is cut off`, async () => {
+      await using server = await started({ serverFactory });
+      await cutOff(server, () => unread(server, era, { length: 1, messages: 40 }));
+    });
+
+    test(`a slow ${era} client gets all`, async () => {
+      await using server = await started({ serverFactory, stallMs: 100 });
+      const start = Date.now();
+      const socket = await unread(server, era, { length: MOST, messages: era === 'modern' ? 1 : 0 });
+      let size = 0;
+      socket.on('data', (chunk: Buffer) => {
+        size += chunk.length;
+        socket.pause();
+        setTimeout(() => socket.resume(), 2);
+      });
+      socket.resume();
+      await vi.waitUntil(() => size >= MOST, { timeout: 4000 });
+      expect(Date.now() - start).toBeGreaterThan(200);
+      socket.destroy();
+    });
+  });
+
+  test('the limit ends with the answer, and the connection is kept', async () => {
+    await using server = await started({ serverFactory: testServer, stallMs: 30 });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ports = new Set<number | undefined>();
+    server.httpServer.on('request', (req) => ports.add(req.socket.remotePort));
+    const echo = (text: string): Promise<number> => {
+      const [call, headers] = modernCall('echo', { text });
+      const all = { 'content-type': 'application/json', accept: BOTH_TYPES, ...headers };
+      return new Promise((resolve, reject) => {
+        const sent = request(server.url, { method: 'POST', agent, headers: all }, (response) => {
+          let size = 0;
+          response.on('data', (chunk: Buffer) => (size += chunk.length));
+          response.on('end', () => resolve(size));
+        });
+        sent.on('error', reject).end(JSON.stringify(call));
+      });
+    };
+    expect(await echo('x'.repeat(4_000_000))).toBeGreaterThan(4_000_000);
+    await new Promise((resolve) => setTimeout(resolve, 80));
+    expect(await echo('x')).toBeLessThan(1000);
+    expect(ports.size).toBe(1);
+    agent.destroy();
+  });
+
+  test('a fetch handler ends a stream of which more than 16 MiB are unread', async () => {
+    await using door = await openDoor('fetch handler', { serverFactory });
+    const session = await openLegacy(door);
+    const response = await post(door, legacyCall('long', { length: 1, messages: 40 }), session);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await expect(response.text()).rejects.toThrow('More than 16777216 bytes of the stream were not read');
+  });
+
+  test.each([0, -1, Number.NaN, Infinity])('a stallMs of %s is refused', async (stallMs) => {
+    await expect(started({ stallMs })).rejects.toThrow(/stallMs must be a number of milliseconds/);
+  });
 });
 
 describe('a server of its own', () => {
@@ -274,6 +453,49 @@ describe('a server of its own', () => {
     await using server = await started({ maxBodyBytes: 100 });
     const head = `POST /mcp HTTP/1.1\r\nHost: localhost:${server.port}\r\nContent-Type: application/json\r\nContent-Length: 101\r\n\r\n`;
     expect(await raw(server.port, head)).toMatch(/^HTTP\/1\.1 413 /);
+  });
+
+  test('a request with two Host headers is refused', async () => {
+    await using server = await started();
+    for (const second of [`localhost:${server.port}`, 'evil.example']) {
+      const head = `POST /mcp HTTP/1.1\r\nHost: localhost:${server.port}\r\nhOST: ${second}\r\nConnection: close\r\n`;
+      const answer = await raw(
+        server.port,
+        `${head}Content-Type: application/json\r\nContent-Length: 0\r\n\r\n`,
+      );
+      expect(answer).toMatch(/^HTTP\/1\.1 400 [^]*one Host header/u);
+    }
+  });
+
+  test.each(['server', 'fetch handler'] as const)('the %s takes UTF-8 alone', async (kind) => {
+    await using door = await openDoor(kind);
+    const [call, headers] = modernCall('echo', { text: '?ä' });
+    const bytes = Buffer.from(JSON.stringify(call));
+    const send = async (body: Buffer, type = 'application/json'): Promise<[number, unknown]> => {
+      const all = { 'content-type': type, accept: BOTH_TYPES, ...headers };
+      const response = await door.fetch(door.url, {
+        method: 'POST',
+        headers: all,
+        body: new Uint8Array(body),
+      });
+      const { error } = (await response.json()) as { error?: { code: number } };
+      return [response.status, error?.code];
+    };
+    for (const charset of ['utf-8', 'UTF-8', '"utf-8"', 'utf8', 'us-ascii'])
+      expect([charset, ...(await send(bytes, `application/json; charset=${charset}`))]).toEqual([
+        charset,
+        200,
+        undefined,
+      ]);
+    for (const charset of ['utf-16', 'utf-16le', 'iso-8859-1', '"utf-32"'])
+      expect([charset, ...(await send(bytes, `application/json;charset=${charset}`))]).toEqual([
+        charset,
+        415,
+        -32_000,
+      ]);
+    const broken = Buffer.from(bytes);
+    broken[broken.indexOf('?')] = 0xff;
+    expect(await send(broken)).toEqual([400, -32_700]);
   });
 
   test('a byte order mark before the JSON is skipped', async () => {

@@ -327,6 +327,20 @@ export function describeHttp(kind: Kind): void {
       },
     );
 
+    test(`${is} keeps a session with an open stream where another one can end`, async () => {
+      await using door = await opened({ maxSessions: 3 });
+      const sessions = [await openLegacy(door), await openLegacy(door), await openLegacy(door)];
+      const headers = { ...sessions[0], accept: 'text/event-stream' };
+      const stream = await door.fetch(door.url, { headers });
+      const status = async (session: Record<string, string>): Promise<number> =>
+        (await post(door, legacyCall('echo', { text: 'x' }), session)).status;
+      // Used after the one with the stream.
+      expect([await status(sessions[1] ?? {}), await status(sessions[2] ?? {})]).toEqual([200, 200]);
+      await openLegacy(door);
+      expect(await Promise.all(sessions.map(status))).toEqual([200, 404, 200]);
+      await stream.body?.cancel();
+    });
+
     verifies(
       'KIT-TRANSPORT-1',
       `${is} keeps busy sessions, and refuses one more where all are busy`,

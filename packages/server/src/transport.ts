@@ -1,6 +1,6 @@
 export type { McpFetchHandler, McpFetchHandlerOptions, McpFetchOptions } from './transport/fetch-handler.ts';
 export { createMcpFetchHandler } from './transport/fetch-handler.ts';
-export type { HttpMcpRouterOptions, McpRouter } from './transport/http-router.ts';
+export type { HttpMcpRouterOptions, McpRouter, StallLimit } from './transport/http-router.ts';
 export { createHttpMcpRouter } from './transport/http-router.ts';
 export type { HttpApp, HttpServerHandle, SetupHttpServerOptions } from './transport/http-server.ts';
 export { setupHttpServer } from './transport/http-server.ts';

@@ -43,6 +43,9 @@ export const EVENT_STREAM_HEADERS: HeaderValues = {
   'X-Accel-Buffering': 'no',
 };
 
+/** Bytes that wait for a client which does not read its stream; then the connection ends, and the client may resume. */
+export const MOST_UNREAD: number = 16 * 1024 * 1024;
+
 export const JSON_TYPE = 'application/json';
 
 /** Parses a body; the mark that some editors put before UTF-8 is skipped, as decoders do. */

@@ -5,6 +5,7 @@ import {
   type HeaderValues,
   type HttpExchange,
   JSON_TYPE,
+  MOST_UNREAD,
   parseBody,
   type RequestBody,
 } from './exchange.ts';
@@ -72,19 +73,29 @@ export function fetchExchange(
 async function readBody(request: Request, limit: number): Promise<RequestBody> {
   if (Number(request.headers.get('content-length')) > limit) return { kind: 'too-large' };
   const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = request.body?.getReader();
-  const decoder = new TextDecoder();
+  const pieces: Uint8Array[] = [];
   let size = 0;
-  let text = '';
   for (;;) {
     // A body that breaks off is as good as none.
     const chunk = await reader?.read().catch(() => END);
-    if (chunk?.value === undefined) return parseBody(text + decoder.decode());
+    if (chunk?.value === undefined) return decodeBody(pieces);
     size += chunk.value.byteLength;
     if (size > limit) {
       await reader?.cancel();
       return { kind: 'too-large' };
     }
-    text += decoder.decode(chunk.value, { stream: true });
+    pieces.push(chunk.value);
+  }
+}
+
+/** Decodes a body; wrong bytes are refused, because a decoder would make other text of them. */
+function decodeBody(pieces: readonly Uint8Array[]): RequestBody {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  try {
+    const text = pieces.map((piece) => decoder.decode(piece, { stream: true })).join('');
+    return parseBody(text + decoder.decode());
+  } catch {
+    return { kind: 'not-json' };
   }
 }
 
@@ -96,15 +107,19 @@ function eventStream(
 ): { sink: EventSink; body: ReadableStream<Uint8Array> } {
   const encoder = new TextEncoder();
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  const body = new ReadableStream<Uint8Array>({
-    start: (given) => void (controller = given),
-    cancel() {
-      controller = undefined;
-      onCancel();
-    },
-  });
+  const start = (given: typeof controller): void => void (controller = given);
+  const cancel = (): void => {
+    controller = undefined;
+    onCancel();
+  };
+  const waiting = { highWaterMark: MOST_UNREAD, size: ({ byteLength }: Uint8Array) => byteLength };
+  const body = new ReadableStream<Uint8Array>({ start, cancel }, waiting);
   const sink: EventSink = {
-    write: (text) => controller?.enqueue(encoder.encode(text)),
+    write(text) {
+      if ((controller?.desiredSize ?? 0) >= 0) return controller?.enqueue(encoder.encode(text));
+      controller?.error(new Error(`More than ${MOST_UNREAD} bytes of the stream were not read`));
+      cancel();
+    },
     end() {
       onEnd();
       controller?.close();

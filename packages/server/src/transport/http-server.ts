@@ -8,7 +8,7 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import type { ServerNotifier } from '@modelcontextprotocol/server';
 import { isLoopback, urlOf } from '../access/addresses.ts';
-import { createRouterAt, type McpRouter } from './http-router.ts';
+import { createRouterAt, type McpRouter, type StallLimit } from './http-router.ts';
 import { explainListenError } from './listen-error.ts';
 import { CLOSE_TIMEOUT_MS, type HttpServingOptions } from './mcp-endpoint.ts';
 import type { AllowedNames } from './request-access.ts';
@@ -21,7 +21,7 @@ export interface HttpApp {
   use(path: string, handler: McpRouter): unknown;
 }
 
-export interface SetupHttpServerOptions extends HttpServingOptions, AllowedNames {
+export interface SetupHttpServerOptions extends HttpServingOptions, AllowedNames, StallLimit {
   /** Makes a server for each request since 2026-07-28, and for each session before. */
   readonly serverFactory: ServerFactory;
   /** Application at which `/mcp` is mounted; without one, the server answers nothing else. */

@@ -6,7 +6,7 @@ import { refuse, Refusals } from './refusals.ts';
 import { type AnyServer, type CreateServer, lowLevel } from './server-factory.ts';
 
 export interface SessionLimits {
-  /** Sessions at a time; one more ends the one that has been idle for longest. 1000 by default. */
+  /** Sessions at a time; one more ends one without a stream, then the one idle for longest. 1000 by default. */
   readonly maxSessions?: number | undefined;
   /** Time after which an unused session ends; 30 minutes by default. */
   readonly sessionIdleMs?: number | undefined;
@@ -42,7 +42,8 @@ const IDLE_MS = 30 * 60_000;
 export function createLegacySessions(options: LegacySessionsOptions): LegacySessions {
   const { createServer, maxSessions = MOST_SESSIONS, sessionIdleMs = IDLE_MS, keepAliveMs, now } = options;
   const entries = new Map<string, Entry>();
-  let opening = 0;
+  /** Principals of the sessions that are being opened. */
+  const opening: string[] = [];
   let timers: NodeJS.Timeout[] = [];
 
   function find(exchange: HttpExchange): Entry | undefined {
@@ -70,20 +71,37 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
     if (entries.size === 0) stopTimers();
   }
 
-  /** Makes room for one more session; false where all are busy. */
-  function makeRoom(): boolean {
-    if (entries.size + opening < maxSessions) return true;
-    const entry = [...entries.values()].find(isIdle);
+  /** Makes room for one more session of a principal; false where all are busy. */
+  function makeRoom(principal: string): boolean {
+    if (entries.size + opening.length < maxSessions) return true;
+    const idle = candidates(principal);
+    const entry = idle.find(({ session }) => !session.isConnected()) ?? idle[0];
     if (entry === undefined) return false;
     void end(entry);
     return true;
   }
 
+  /** Returns the idle sessions of the principal that has more than half of all, so that none ends those of all others. */
+  function candidates(principal: string): Entry[] {
+    const idle = [...entries.values()].filter(isIdle);
+    const idleOf = (owner: string | undefined): Entry[] => idle.filter((entry) => entry.principal === owner);
+    const share = maxSessions / 2;
+    const counts = countEach([
+      ...[...entries.values()].map((entry) => entry.principal),
+      ...opening,
+      principal,
+    ]);
+    if ((counts.get(principal) ?? 0) > share) return idleOf(principal);
+    const greedy = idleOf([...counts].find(([, count]) => count > share)?.[0]);
+    return greedy.length > 0 ? greedy : idle;
+  }
+
   async function open(exchange: HttpExchange, body: unknown): Promise<void> {
-    if (!makeRoom()) return refuse(exchange, Refusals.tooManySessions(), body);
-    opening++;
+    const { authInfo, request } = exchange;
+    const principal = principalOf(authInfo);
+    if (!makeRoom(principal)) return refuse(exchange, Refusals.tooManySessions(), body);
+    opening.push(principal);
     try {
-      const { authInfo, request } = exchange;
       const context = {
         era: 'legacy' as const,
         requestInfo: request,
@@ -92,14 +110,14 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
       const server = await createServer(context);
       const session = createLegacySession(randomUUID());
       await server.connect(session.transport);
-      const entry = { session, server, principal: principalOf(authInfo), lastUsed: now() };
+      const entry = { session, server, principal, lastUsed: now() };
       entries.set(session.id, entry);
       startTimers();
       forgetAtClose(entry);
       await session.post(exchange, body);
       if (!session.isInitialized()) await end(entry);
     } finally {
-      opening--;
+      opening.splice(opening.indexOf(principal), 1);
     }
   }
 
@@ -188,6 +206,12 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
 function accepts(exchange: HttpExchange, types: readonly string[]): boolean {
   const accept = exchange.header('accept');
   return accept === undefined || accept.includes('*/*') || types.every((type) => accept.includes(type));
+}
+
+function countEach(names: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
 }
 
 /** Names whose session it is; the token itself changes whenever it is refreshed. */

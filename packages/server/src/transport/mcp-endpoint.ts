@@ -79,7 +79,9 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
 
   async function serve(exchange: HttpExchange, received: { message?: unknown }): Promise<void> {
     if (exchange.method !== 'POST') return serveOther(exchange, hasSessions ? sessions : undefined);
-    if (!isJsonContentType(exchange.header('content-type'))) return refuse(exchange, Refusals.notJson());
+    const type = exchange.header('content-type');
+    if (!isJsonContentType(type)) return refuse(exchange, Refusals.notJson());
+    if (!isUtf8Type(type)) return refuse(exchange, Refusals.notUtf8());
     const body = await exchange.readBody(maxBodyBytes);
     if (body.kind !== 'json') return refuse(exchange, bodyRefusal(body.kind, maxBodyBytes));
     const message = (received.message = body.value);
@@ -139,6 +141,12 @@ async function serveModern(modern: McpHttpHandler, exchange: HttpExchange, messa
 function bodyRefusal(kind: 'too-large' | 'not-json' | 'consumed', limit: number): Refusal {
   if (kind === 'too-large') return Refusals.tooLarge(limit);
   return kind === 'consumed' ? Refusals.consumedBody() : Refusals.brokenJson();
+}
+
+/** JSON is UTF-8, and ASCII is a part of it. */
+function isUtf8Type(type = ''): boolean {
+  const [, charset] = /;\s*charset\s*=\s*"?([^\s";]*)/iu.exec(type) ?? [];
+  return charset === undefined || /^(?:utf-?8|us-ascii)$/iu.test(charset);
 }
 
 /** Recognizes nearly all modern requests at a glance; the SDK's handler judges them. */

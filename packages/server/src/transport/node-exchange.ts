@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AuthInfo } from '@modelcontextprotocol/server';
 import {
@@ -6,6 +7,7 @@ import {
   type HeaderValues,
   type HttpExchange,
   JSON_TYPE,
+  MOST_UNREAD,
   parseBody,
   type RequestBody,
 } from './exchange.ts';
@@ -21,11 +23,17 @@ export interface NodeRequest extends IncomingMessage {
   readonly originalUrl?: string;
 }
 
+export interface NodeExchangeOptions {
+  readonly extraHeaders?: HeaderValues | undefined;
+  /** Time after which a client that takes no byte of its answer is cut off. */
+  readonly stallMs: number;
+}
+
 /** Wraps a request and a response of Node. */
 export function nodeExchange(
   req: NodeRequest,
   res: ServerResponse,
-  extraHeaders: HeaderValues = {},
+  { extraHeaders = {}, stallMs }: NodeExchangeOptions,
 ): HttpExchange {
   let isGone = false;
   let abort: AbortController | undefined;
@@ -70,14 +78,14 @@ export function nodeExchange(
         ...extraHeaders,
         ...headers,
       });
-      res.end(text);
+      endWith(res, text, stallMs);
     },
     stream(headers) {
       res.writeHead(200, { ...EVENT_STREAM_HEADERS, ...extraHeaders, ...headers });
       res.flushHeaders();
-      return sinkTo(res);
+      return sinkTo(res, stallMs);
     },
-    relay: (response) => relay(response, res, extraHeaders),
+    relay: (response) => relay(response, res, extraHeaders, stallMs),
   };
 }
 
@@ -99,7 +107,7 @@ function readBody(req: IncomingMessage, limit: number): Promise<RequestBody> {
     req.on('end', () => {
       const [first] = chunks;
       const whole = first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks);
-      resolve(parseBody(whole.toString('utf8')));
+      resolve(parseBytes(whole));
     });
     // The connection is gone, and with it the way to answer.
     req.on('error', () => resolve({ kind: 'not-json' }));
@@ -111,24 +119,59 @@ function readBody(req: IncomingMessage, limit: number): Promise<RequestBody> {
 function bodyOf({ body }: NodeRequest): RequestBody {
   if (body === undefined) return { kind: 'consumed' };
   if (typeof body === 'string') return parseBody(body);
-  return Buffer.isBuffer(body) ? parseBody(body.toString('utf8')) : { kind: 'json', value: body };
+  return Buffer.isBuffer(body) ? parseBytes(body) : { kind: 'json', value: body };
 }
 
-/** Bytes that wait for a client which does not read its stream; then the connection ends, and the client may resume. */
-const MOST_UNREAD = 16 * 1024 * 1024;
+/** Decodes a body; wrong bytes are refused, because a decoder would make other text of them. */
+function parseBytes(bytes: Buffer): RequestBody {
+  return isUtf8(bytes) ? parseBody(bytes.toString('utf8')) : { kind: 'not-json' };
+}
 
-function sinkTo(res: ServerResponse): EventSink {
+/** Time for a burst of messages above `MOST_UNREAD` to be taken. */
+const BURST_MS = 1000;
+
+/** Ends an answer, within the limit for clients that do not read. */
+function endWith(res: ServerResponse, text: string | undefined, stallMs: number): void {
+  res.end(text);
+  // An answer that fits into the buffers of the connection costs nothing here.
+  if (res.writableLength > 0) limitStall(res, stallMs);
+}
+
+/** Cuts a client off that takes no byte for the time while some wait; Node's timer of the socket sees parts of a write. */
+function limitStall(res: ServerResponse, stallMs: number): void {
+  res.setTimeout(stallMs, () => {
+    if (res.writableLength > 0) res.destroy();
+  });
+  // Before Node sets the time that it keeps an idle connection for.
+  res.prependOnceListener('finish', () => res.setTimeout(0));
+}
+
+function sinkTo(res: ServerResponse, stallMs: number): EventSink & { write(piece: Uint8Array): void } {
+  let isLimited = false;
+  const limit = (): void => {
+    if (isLimited) return;
+    isLimited = true;
+    limitStall(res, stallMs);
+  };
   return {
-    write(text) {
+    write(piece: string | Uint8Array) {
       if (res.writableEnded || res.destroyed) return;
       if (res.writableLength > MOST_UNREAD) res.destroy();
-      else res.write(text);
+      else if (!res.write(piece)) limit();
     },
-    end: () => void res.end(),
+    end() {
+      res.end();
+      if (res.writableLength > 0 && !res.destroyed) limit();
+    },
   };
 }
 
-async function relay(response: Response, res: ServerResponse, extraHeaders: HeaderValues): Promise<void> {
+async function relay(
+  response: Response,
+  res: ServerResponse,
+  extraHeaders: HeaderValues,
+  stallMs: number,
+): Promise<void> {
   if (res.headersSent || res.destroyed) {
     await response.body?.cancel();
     return;
@@ -140,36 +183,38 @@ async function relay(response: Response, res: ServerResponse, extraHeaders: Head
     // Node takes no answer with this status from us: the client has hung up.
     if (response.status === 499) return void res.destroy();
     res.writeHead(response.status, { ...headers, 'content-length': Buffer.byteLength(text) });
-    res.end(text);
-    return;
+    return endWith(res, text, stallMs);
   }
   res.writeHead(response.status, headers);
   res.flushHeaders();
-  await pump(response.body.getReader(), res);
+  await pump(response.body.getReader(), res, stallMs);
 }
 
-/** Writes a stream no faster than the client reads it. */
-async function pump(reader: ReadableStreamDefaultReader<Uint8Array>, res: ServerResponse): Promise<void> {
+/** Writes a stream; what a client does not read waits here, where it is counted. */
+async function pump(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  res: ServerResponse,
+  stallMs: number,
+): Promise<void> {
+  const sink = sinkTo(res, stallMs);
   try {
     for (;;) {
       const { done, value } = await reader.read();
+      if (!done && !res.destroyed && res.writableLength > MOST_UNREAD) await drainedSoon(res);
       if (done || res.destroyed) break;
-      if (!res.write(value)) await drained(res);
+      sink.write(value);
     }
   } finally {
     await reader.cancel().catch(() => undefined);
-    res.end();
+    sink.end();
   }
 }
 
-function drained(res: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      res.off('drain', done);
-      res.off('close', done);
-      resolve();
-    };
-    res.on('drain', done);
-    res.on('close', done);
+/** Gives a client that reads the time to take a burst of messages; one that does not is cut off. */
+async function drainedSoon(res: ServerResponse): Promise<void> {
+  const limit = setTimeout(() => res.destroy(), BURST_MS);
+  await new Promise<void>((resolve) => {
+    res.once('drain', resolve).once('close', resolve);
   });
+  clearTimeout(limit);
 }

@@ -23,13 +23,16 @@ export const Refusals = {
   }),
   notJson: (): Refusal =>
     refusal(415, SERVER_ERROR, 'Unsupported Media Type: Content-Type must be application/json'),
+  notUtf8: (): Refusal =>
+    refusal(415, SERVER_ERROR, 'Unsupported Media Type: the charset of a request must be utf-8'),
   notAcceptable: (types: string): Refusal =>
     refusal(406, SERVER_ERROR, `Not Acceptable: Accept must list ${types}`),
   tooLarge: (limit: number): Refusal => ({
     ...refusal(413, SERVER_ERROR, `Payload Too Large: Request body must not exceed ${limit} bytes`),
     headers: { Connection: 'close' },
   }),
-  brokenJson: (): Refusal => refusal(400, PARSE_ERROR, 'Parse error: the request body is not valid JSON'),
+  brokenJson: (): Refusal =>
+    refusal(400, PARSE_ERROR, 'Parse error: the request body is not valid JSON in UTF-8'),
   consumedBody: (): Refusal =>
     refusal(
       400,
@@ -71,6 +74,7 @@ export const Refusals = {
     refusal(409, SERVER_ERROR, 'Conflict: Only one SSE stream is allowed per session'),
   nothingToResume: (): Refusal =>
     refusal(400, SERVER_ERROR, 'Bad Request: there is nothing to resume after this Last-Event-ID'),
+  twoHosts: (): Refusal => refusal(400, SERVER_ERROR, 'Bad Request: a request must have one Host header'),
   foreign: (header: string, value: string | undefined, remedy: string): Refusal =>
     refusal(
       403,

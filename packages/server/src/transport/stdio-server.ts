@@ -12,7 +12,7 @@ export interface StdioOptions {
   readonly stdin?: Readable | undefined;
   /** Stream of answers; the process' own by default. */
   readonly stdout?: Writable | undefined;
-  /** Time that requests in flight get after the end of stdin; 5 s by default. */
+  /** Time that requests in flight and unread answers get after the end of stdin; 5 s by default. */
   readonly closeTimeoutMs?: number | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface StdioHandle {
 
 const CLOSE_TIMEOUT_MS = 5000;
 
-/** Serves MCP on stdio, in the era of the client; resolves when stdin has ended and what was in flight is answered. */
+/** Serves MCP on stdio, in the era of the client; resolves when stdin has ended and what was in flight is answered and read. */
 export async function setupStdioServer({
   serverFactory,
   ...options
@@ -57,7 +57,7 @@ function connect(
     closeTimeoutMs = CLOSE_TIMEOUT_MS,
     logger = createStderrLogger(),
   } = options;
-  const wire = createStdioWire({ stdin, stdout, closeTimeoutMs });
+  const wire = createStdioWire({ stdin, stdout, closeTimeoutMs, logger });
   const reported = new WeakSet();
   const factory = guardFactory(typeof server === 'function' ? server : () => server, logger, reported);
   const handle = serveStdio(factory, {
@@ -65,5 +65,9 @@ function connect(
     onerror: (error) =>
       void (reported.has(error) || logger.warn('The connection on stdio reported an error', error)),
   });
-  return { close: () => handle.close(), closed: wire.closed };
+  const close = async (): Promise<void> => {
+    wire.startLimit();
+    await handle.close();
+  };
+  return { close, closed: wire.closed };
 }

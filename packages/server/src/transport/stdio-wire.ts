@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import {
   isJSONRPCErrorResponse,
@@ -10,22 +11,36 @@ import {
   serializeMessage,
   type Transport,
 } from '@modelcontextprotocol/server';
+import type { Logger } from '../logger.ts';
 
 export interface StdioWireOptions {
   readonly stdin: Readable;
   readonly stdout: Writable;
-  /** Time that requests in flight get after the end of stdin. */
+  /** Time that requests in flight and unread answers get at the end. */
   readonly closeTimeoutMs: number;
+  readonly logger: Logger;
 }
 
 /** A transport over two streams; `closed` resolves at its end. */
 export interface StdioWire extends Transport {
   readonly closed: Promise<void>;
+  /** Starts the time after which the connection ends, whatever is in flight or unread. */
+  readonly startLimit: () => void;
 }
 
+/** Bytes of the longest message; a longer one cannot be answered, because its id is not known. */
+const MOST_BYTES = 10 * 1024 * 1024;
+/** Time for the answers that were written last. */
+const LAST_BYTES_MS = 250;
+const NEWLINE: Buffer = Buffer.from('\n');
+const DUPLICATE_ID = {
+  code: -32_600,
+  message: 'Invalid Request: a request with this id is still being answered',
+};
+
 /** Reads and writes lines of JSON. After the end of stdin it stays open until every request is answered. */
-export function createStdioWire({ stdin, stdout, closeTimeoutMs }: StdioWireOptions): StdioWire {
-  const lines = new ReadBuffer();
+export function createStdioWire({ stdin, stdout, closeTimeoutMs, logger }: StdioWireOptions): StdioWire {
+  const lines = new ReadBuffer({ maxBufferSize: MOST_BYTES });
   const open = new Set<RequestId>();
   let isEnding = false;
   let isClosed = false;
@@ -34,23 +49,37 @@ export function createStdioWire({ stdin, stdout, closeTimeoutMs }: StdioWireOpti
   const closed = new Promise<void>((resolve) => {
     onClosed = resolve;
   });
+  let giveUp: () => void = () => undefined;
+  const givenUp = new Promise<void>((resolve) => {
+    giveUp = resolve;
+  });
+  const startLimit = (): void => {
+    timer ??= setTimeout(() => {
+      timer = setTimeout(giveUp, LAST_BYTES_MS);
+      void close();
+    }, closeTimeoutMs);
+  };
   const close = async (): Promise<void> => {
     if (isClosed) return;
     isClosed = true;
-    clearTimeout(timer);
+    startLimit();
     stdin.off('data', read).off('end', end).off('close', end).off('error', fail);
     if (stdin.listenerCount('data') === 0) stdin.pause();
     lines.clear();
     wire.onclose?.();
-    await flushed(stdout);
+    await Promise.race([flushed(stdout), givenUp]);
+    clearTimeout(timer);
+    if (stdout.writableLength > 0) abandon(stdout);
     stdout.off('error', lose);
     onClosed();
   };
   const end = (): void => {
     if (isEnding || isClosed) return;
     isEnding = true;
-    if (open.size === 0) return void close();
-    timer = setTimeout(() => void close(), closeTimeoutMs);
+    // The last line may lack its end.
+    read(NEWLINE);
+    startLimit();
+    if (open.size === 0) void close();
   };
   const fail = (error: Error): void => wire.onerror?.(error);
   /** Closes at once, because answers have nowhere to go any more. */
@@ -65,9 +94,11 @@ export function createStdioWire({ stdin, stdout, closeTimeoutMs }: StdioWireOpti
   const read = (chunk: Buffer): void => {
     try {
       lines.append(chunk);
-    } catch (error) {
-      lose(error as Error);
-      return;
+    } catch {
+      logger.error(
+        `A message on stdin is longer than ${MOST_BYTES} bytes (10 MiB): the connection is closed`,
+      );
+      return void close();
     }
     for (;;) {
       try {
@@ -81,14 +112,20 @@ export function createStdioWire({ stdin, stdout, closeTimeoutMs }: StdioWireOpti
   };
   const receive = (message: JSONRPCMessage): void => {
     if (isJSONRPCRequest(message)) {
+      if (open.has(message.id)) return refuseDuplicate(message.id);
       // Its answer comes at the end of the connection.
       if (message.method !== 'subscriptions/listen') open.add(message.id);
     } else if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled')
       settle((message.params as { requestId?: RequestId } | undefined)?.requestId);
     wire.onmessage?.(message);
   };
+  /** Leaves the first request with this id open. */
+  const refuseDuplicate = (id: RequestId): void => {
+    if (!stdout.destroyed) stdout.write(serializeMessage({ jsonrpc: '2.0', id, error: DUPLICATE_ID }));
+  };
   const wire: StdioWire = {
     closed,
+    startLimit,
     async start() {
       stdin.on('data', read).on('end', end).on('close', end).on('error', fail);
       stdout.on('error', lose);
@@ -118,4 +155,11 @@ function drained(stream: Writable): Promise<void> {
 /** Resolves when everything that was written has been handed over. */
 function flushed(stream: Writable): Promise<void> {
   return stream.writableLength === 0 || stream.destroyed ? Promise.resolve() : drained(stream);
+}
+
+/** Drops what waits to be read, because a write that is not over keeps the process running. */
+function abandon(stream: Writable): void {
+  // Node's own stdout is a socket whose `_destroy` does nothing; the one of its class closes the pipe.
+  if (stream instanceof Socket) Reflect.deleteProperty(stream, '_destroy');
+  stream.destroy();
 }
