@@ -106,7 +106,7 @@ test.each(['with', 'without'])(
   },
 );
 
-test('of two stores that were opened with two keys, the first to write decides on the key', async () => {
+test('the first of two stores with different keys that writes decides on the key', async () => {
   const [one, other] = [await openEncryptedStore(provided(1)), await openEncryptedStore(provided(2))];
   await one.set('a', Buffer.from('hush'));
   for (let attempt = 0; attempt < 2; attempt++) {
