@@ -62,6 +62,19 @@ let server: string;
 let writer: string;
 let children: ChildProcess[] = [];
 
+/** Puts 15 files into the store of its argument, whose owner may have 20, and prints the number of those it took. */
+const QUOTA_WRITER = `
+  import { createResourceStore } from '@weir/server/files';
+  const store = createResourceStore({ uri: process.argv[2], quota: { ownerFiles: 20 } });
+  await store.put('x', { filename: 'x', owner: 'bob' + process.pid });
+  process.stdout.write('ready\\n');
+  await new Promise((resolve) => process.stdin.once('data', resolve));
+  let taken = 0;
+  for (let n = 0; n < 15; n++) await store.put('x', { filename: 'x', owner: 'ada' }).then(() => taken++, () => 0);
+  console.log(taken);
+  process.exit();
+`;
+
 beforeAll(async () => {
   [server, writer] = await Promise.all([bundleProgram(SERVER), bundleProgram(WRITER)]);
 });
@@ -172,6 +185,22 @@ describe('files under load', () => {
     );
     expect(readdirSync(root)).toEqual([]);
     await store.put(Buffer.alloc(1000), { filename: 'x', owner: 'ada' });
+  });
+
+  verifies(KIT, 'three processes on one folder keep to the quota of an owner together', async () => {
+    const root = temporaryFolder();
+    const program = await bundleProgram(QUOTA_WRITER);
+    const children = [1, 2, 3].map(() => spawn(process.execPath, [program, pathToFileURL(root).href]));
+    const told = children.map(() => '');
+    children.forEach((child, n) => child.stdout.on('data', (chunk) => (told[n] += String(chunk))));
+    await until(() => told.every((text) => text === 'ready\n'));
+    const ended = children.map((child) => once(child, 'close'));
+    for (const child of children) child.stdin.write('go');
+    await Promise.all(ended);
+    const taken = told.map((text) => Number(text.split('\n')[1]));
+    expect(taken.reduce((sum, count) => sum + count, 0)).toBe(20);
+    const store = createResourceStore({ uri: pathToFileURL(root).href });
+    expect(await store.list('ada')).toHaveLength(20);
   });
 
   onLinux(KIT, 'a response of the fetch handler that is never read loses its descriptor (F24)', async () => {

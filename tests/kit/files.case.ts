@@ -253,6 +253,15 @@ export function describeDoor(name: string, openDoor: OpenDoor): void {
       expect(openFilesBelow(root)).toEqual([]);
     });
 
+    verifies(KIT, 'a list of types in place of allowInline is refused', async () => {
+      const listed = serve({ allowInline: ['text/plain'] as unknown as boolean });
+      await expect(listed).rejects.toThrow(
+        new TypeError(
+          'allowInline must be true or false: true shows PDF, plain text and bitmap images, and no list of types can be given',
+        ),
+      );
+    });
+
     verifies(KIT, 'HTML and SVG are downloads even where other types are shown (F19)', async () => {
       const door = await serve({ allowInline: true });
       const disposition = async (filename: string): Promise<string | undefined> => {

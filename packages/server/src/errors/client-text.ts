@@ -47,8 +47,12 @@ function withoutStack(text: string): string {
 }
 
 function isFrame(line: string): boolean {
-  return line.startsWith('at ') && /:\d+:\d+\)?$|\((?:native|<anonymous>|index \d+)\)$/u.test(line);
+  return line.startsWith('at ') && FRAME_END.test(line);
 }
+
+/** Line and column; a line alone only behind the name of a program's file, because sentences have times and ports. */
+const FRAME_END =
+  /:\d+:\d+\)?$|\.(?:[cm]?[jt]sx?|vue|svelte|py|rb|php|go|rs|cs|java|kt):\d+\)?$|\((?:native|<anonymous>|index \d+)\)$/u;
 
 /** Names of members and parameters whose values are credentials. */
 const NAMES = [
@@ -70,7 +74,17 @@ const NAMES = [
   'verifier',
   'jwt',
   'otp',
+  // Words of plain English as well, therefore only where a value is set.
+  String.raw`(?<!by|com|over|sur|tres)pass(?=\\?["']?\s{0,8}=|\\?["']\s{0,8}:)`,
+  String.raw`(?<![a-z])(?:auth|pat)(?=\\?["']?\s{0,8}=|\\?["']\s{0,8}:)`,
 ].join('|');
+/** Passwords may have spaces in them, which tokens have not. */
+const PASSWORDS = String.raw`passw(?:or)?d|passphrase|pwd|(?<!by|com|over|sur|tres)pass(?==)`;
+/** Beginnings of sentences about a field, such as "password: must have 8 characters". */
+const SAYS =
+  '(?:is|was|are|has|have|must|should|may|can|cannot|does|did|not|no|too|required?|missing|expected|invalid|incorrect|wrong|unknown|string|text|value|field)\\b';
+/** A word that is none of plain English: letters and digits, many digits, or with a sign or a capital within. */
+const CODED = String.raw`(?=[^\s"',;]{4})(?!(?:base|utf|sha|md|hs|rs|es|oauth|ps|v|ed|pbkdf|argon|x)-?\d)(?=[^\s"',;]{0,64}?(?:[A-Za-z]\d|\d[A-Za-z]|\d{4}|[a-z][A-Z]|\w[!@#$%^&*+=~]\w))[^\s"',;]+`;
 /** A value in quotes, or a word. The last quote may be cut off, and no letter follows it. Values that are hidden already stay. */
 const VALUE = String.raw`(?!\[hidden\])(?:"(?:[^"\\\n]|\\.|"(?=\w))*"?|'(?:[^'\\\n]|\\.|'(?=\w))*'?|[^\s"']\S*)`;
 /** Beginnings of the keys of well-known services. */
@@ -114,9 +128,53 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
     `$1 ${HIDDEN}`,
   ],
   [/\b([Bb]asic|BASIC)\s{1,8}(?=[^\s"',;]{0,512}[A-Z\d=])[\w+/=-]{6,}/gu, `$1 ${HIDDEN}`],
-  // Passwords in addresses, also those with a slash that should have been escaped.
+  // Webhooks, whose addresses are credentials.
+  [
+    /(hooks\.slack\.com\/|discord(?:app)?\.com\/api\/(?:v\d{1,2}\/)?webhooks\/)(?!\[hidden\])[^\s"'<>]+/giu,
+    `$1${HIDDEN}`,
+  ],
+  // Passwords in addresses, also those with a slash or a space that should have been escaped.
   [/:\/\/[^\s/?#"'<>]{0,512}@/gu, `://${HIDDEN}@`],
   [/:\/\/[^\s/"'<>@:]{1,256}:(?!\d+\/)[^\s"'<>]{0,512}@/gu, `://${HIDDEN}@`],
+  [
+    /:\/\/[^\s/?#"'<>@:]{1,256}:(?!\d{1,5}(?!\w))[^\s/"'<>@]{1,64}(?: [^\s/"'<>@]{1,64}){1,3}@(?=[\w[])/gu,
+    `://${HIDDEN}@`,
+  ],
+  // The same without a scheme, known by the port.
+  [
+    /(?<![\w.%+/-])[\w.%+-]{1,64}:(?!\/\/)[^\s"'<>]{1,256}@(?=[\w.-]{1,255}:\d{2,5}(?!\w)|(?:tcp|unix)\()/gu,
+    `${HIDDEN}@`,
+  ],
+  // Credentials in lists and in pairs of a name and a value.
+  [
+    new RegExp(
+      String.raw`(${NAMES})(\\?["']?\s{0,8}[:=]\s{0,8})(?:\[(?!hidden\])[^\]]{0,1000}\]?|\{[^}]{0,1000}\}?)\S*`,
+      'giu',
+    ),
+    `$1$2${HIDDEN}`,
+  ],
+  [
+    new RegExp(
+      String.raw`(\[\s{0,8}\\?["'][\w-]{0,40}(?:${NAMES})[\w-]{0,40}\\?["']\s{0,8},\s{0,8})\\?(?:"(?:[^"\\\n]|\\[^"])*\\?"|'(?:[^'\\\n]|\\[^'])*\\?')(?=\s{0,8}(?:\]|$))`,
+      'giu',
+    ),
+    `$1${HIDDEN}`,
+  ],
+  [
+    new RegExp(
+      String.raw`(["'\s{](?:name|key|field|header|param)\\?["']?\s{0,8}[:=]\s{0,8}\\?["'][\w-]{0,40}(?:${NAMES})[\w-]{0,40}\\?["']\s{0,8},\s{0,8}\\?["']?value\\?["']?\s{0,8}[:=]\s{0,8})\\?${VALUE}`,
+      'giu',
+    ),
+    `$1${HIDDEN}`,
+  ],
+  // Passwords without quotes, up to the end of the line or to a sign that ends a value.
+  [
+    new RegExp(
+      String.raw`(${PASSWORDS})(\s{0,8}(?:=\s{0,8}|:\s{0,8}(?!${SAYS})))(?!\[hidden\])[^\s"'&][^\s]*(?<![,;])[^\n,;"']*`,
+      'giu',
+    ),
+    `$1$2${HIDDEN}`,
+  ],
   [
     new RegExp(String.raw`(${NAMES})(\\?["']?\s{0,8}(?:=>|%3[Dd]|[=:])\s{0,8})\\?${VALUE}`, 'giu'),
     `$1$2${HIDDEN}`,
@@ -126,7 +184,18 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
     /(passw(?:or)?d|passphrase|secret|api[-_ ]?key)(\s{1,8})(?:"(?:[^"\n]|"(?=\w))+"?|'(?:[^'\n]|'(?=\w))+'?)/giu,
     `$1$2${HIDDEN}`,
   ],
+  [
+    new RegExp(
+      String.raw`(?<![A-Za-z])((?:[Pp]assw(?:or)?d|PASSW(?:OR)?D|[Pp]assphrase|PASSPHRASE|[Ss]ecret|SECRET)(?:[-_ ](?:[Kk]ey|KEY))?(?: (?:is|was))?)(\s{1,8})(?!\[hidden\])${CODED}`,
+      'gu',
+    ),
+    `$1$2${HIDDEN}`,
+  ],
   // Options of a command line.
+  [
+    /((?:mysql|mariadb)[^\n;|&]{0,200}?\s-p)(?!\[hidden\])(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"',;]+)/gu,
+    `$1${HIDDEN}`,
+  ],
   [/(--[\w-]{0,40}(?:key|token|secret|password))\s{1,8}(?![-[])[^\s"',;]+/giu, `$1 ${HIDDEN}`],
   // Authorization codes. A short number is the code of an exit or of a status; capitals name an error.
   [
@@ -136,6 +205,8 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [new RegExp(String.raw`(?<![A-Za-z\d])(?:${PREFIXES})[\w.~+/=-]{8,}`, 'gu'), HIDDEN],
   // Signed and encrypted tokens: parts with dots between them, of which the first is JSON.
   [/(?<![A-Za-z\d])eyJ[\w-]{4,}(?:\.[\w-]*){0,4}/gu, HIDDEN],
+  // Keys in hex. Shorter ones are the ids of commits and the like; a digest says so.
+  [/(?<![\da-f]|sha\d{3}:)[\da-f]{64,}/giu, HIDDEN],
   // Secret keys of AWS, which may have slashes.
   [
     /(?<![\w/+=.:-])(?=[a-z\d/+]{0,39}[A-Z])(?=[A-Z\d/+]{0,39}[a-z])(?=[A-Za-z/+]{0,39}\d)[A-Za-z\d/+]{40}(?![\w/+=])/gu,
@@ -151,6 +222,9 @@ const START = String.raw`(?:file:|~?/|[A-Za-z]:[\\/]|\\\\)`;
 /** More words of the same path: a folder's name may have a space in it. */
 const MORE = String.raw`(?:(?: [^${END}\\/]{1,64}){1,2}[\\/][^${END}]*){0,4}`;
 
+/** Folders that every system has. */
+const KNOWN = '(?:etc|home|mnt|opt|private|proc|root|srv|tmp|Users|usr|var|Volumes)';
+
 /** In this order: quoted paths, file addresses, other addresses (which stay), those without a host, Windows, Unix. */
 const PATHS = new RegExp(
   [
@@ -163,7 +237,12 @@ const PATHS = new RegExp(
     String.raw`(?<![\w.~%@)\]\}/\-])~?/+[^${END}/][^${END}]*${MORE}`,
     String.raw`~[\w\-]{0,32}/[^${END}]*`,
     // Folders that every system has are known also behind a word.
-    String.raw`/(?:etc|home|mnt|opt|private|proc|root|srv|tmp|Users|usr|var|Volumes)/[^${END}]*`,
+    String.raw`/${KNOWN}/[^${END}]*`,
+    String.raw`(?<![\w.])%2[Ff]${KNOWN}%2[Ff][^${END}&]*`,
+    // Relative ones that lead out of the folder, to the root of a drive, or to another drive.
+    String.raw`(?<![\w.])(?:\.\.[\\/])+[^${END}]+`,
+    String.raw`(?<![\w\\])\\(?:Users|Windows|Program Files|ProgramData|home|[Tt]e?mp)\\[^${END}]*${MORE}`,
+    String.raw`(?<![A-Za-z\d])[A-Za-z]:[^${END}\\/:]{1,64}\\[^${END}]*${MORE}`,
   ].join('|'),
   'gu',
 );

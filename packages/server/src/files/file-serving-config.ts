@@ -49,6 +49,14 @@ export function checkLimits(limits: Partial<FileServingLimits> = {}): FileServin
   return { maxDownloads, stallMs };
 }
 
+/** Throws for a list of types and the like, which would show nothing, or more than its author meant. */
+export function checkAllowInline(allowInline: unknown = false): boolean {
+  if (typeof allowInline === 'boolean') return allowInline;
+  throw new TypeError(
+    'allowInline must be true or false: true shows PDF, plain text and bitmap images, and no list of types can be given',
+  );
+}
+
 /** The facts of a file that its own program keeps. */
 export interface FileMetadata {
   /** The name for downloads. Every text is safe here. */

@@ -7,6 +7,7 @@ import { isFileId } from './file-id.ts';
 import { checkLinkKeys, verifyFileLink } from './file-links.ts';
 import { answerList } from './file-list.ts';
 import {
+  checkAllowInline,
   checkLimits,
   type FileMetadata,
   type FileRequest,
@@ -54,6 +55,7 @@ export type Grant = (id: string, asker: Asker) => Promise<GrantedFile | undefine
 export function createFileServing(config: FileServingConfig): FileServing {
   const { now = Date.now, linkKeys = [], logger } = config;
   const limits = checkLimits(config.limits);
+  const allowInline = checkAllowInline(config.allowInline);
   const prefix = prefixPath(config.routePrefix);
   const files = createStoredFiles(openStoreRoot(config.resourceStoreUri, 'resourceStoreUri'), now);
   checkLinkKeys(linkKeys);
@@ -75,7 +77,7 @@ export function createFileServing(config: FileServingConfig): FileServing {
     const opened = await files.open(below, granted.record?.size ?? granted.metadata.size);
     if (opened === undefined) return notFound();
     try {
-      return await answerFile(request, granted, opened, config.allowInline === true);
+      return await answerFile(request, granted, opened, allowInline);
     } catch (error) {
       await opened.handle.close();
       throw error;

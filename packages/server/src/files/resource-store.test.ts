@@ -1,5 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -26,6 +35,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
+/** Lists the folder, without the count of its bytes. */
+const entries = (): string[] => readdirSync(root).filter((name) => name !== '.weir-usage');
 const open = (options: Partial<Parameters<typeof createResourceStore>[0]> = {}): ResourceStore =>
   createResourceStore({ uri, now: () => now, ...options });
 
@@ -36,6 +47,8 @@ describe('a resource store', () => {
     ['a stream of Node', () => Readable.from([Buffer.from('grö'), 'ße'])],
     ['a stream of the web', () => new Response('größe').body ?? ''],
     ['an async iterable', () => pieces(['grö', Buffer.from('ße')])],
+    ['an ArrayBuffer', () => new TextEncoder().encode('größe').buffer],
+    ['a Blob', () => new Blob(['größe'])],
   ])('%s is stored and read back', async (_kind, content) => {
     const store = open();
     const file = await store.put(content(), { filename: 'x.txt', owner: 'ada' });
@@ -55,11 +68,9 @@ describe('a resource store', () => {
     );
     expect(new Set(files.map(({ id }) => id)).size).toBe(20);
     expect(files.every(({ id }) => Buffer.from(id, 'base64url').length === 16)).toBe(true);
-    expect(readdirSync(root)).toHaveLength(40);
+    expect(entries()).toHaveLength(40);
     if (process.platform === 'win32') return;
-    expect(readdirSync(root).map((name) => statSync(join(root, name)).mode & 0o777)).toEqual(
-      Array(40).fill(0o600),
-    );
+    expect(entries().map((name) => statSync(join(root, name)).mode & 0o777)).toEqual(Array(40).fill(0o600));
   });
 
   test.each([
@@ -83,7 +94,23 @@ describe('a resource store', () => {
     ['a time to live that is not a number', { ttlMs: Number.NaN }, 'ttlMs NaN must be'],
   ])('%s is refused', async (_what, options, message) => {
     await expect(open().put('x', { filename: 'x', ...options })).rejects.toThrow(message);
-    expect(readdirSync(root)).toEqual([]);
+    expect(entries()).toEqual([]);
+  });
+
+  test.each<[string, unknown]>([
+    ['null', null],
+    ['undefined', undefined],
+    ['of type number', 5],
+    ['of type Object', {}],
+    ['an array', ['x']],
+    ['of type Uint16Array', new Uint16Array(2)],
+  ])('a content that is %s is refused, and the error names what may be given', async (kind, content) => {
+    const refused = open().put(content as FileContent, { filename: 'x' });
+    await expect(refused).rejects.toThrow(TypeError);
+    await expect(refused).rejects.toThrow(
+      `a Blob, or a stream or another async iterable of texts and bytes; it is ${kind}`,
+    );
+    expect(entries()).toEqual([]);
   });
 
   test('an id in use is refused to every owner, and the file under it stays', async () => {
@@ -94,7 +121,7 @@ describe('a resource store', () => {
         '"report" exists',
       );
     expect(Buffer.from((await store.read('report', 'ada'))?.bytes ?? []).toString()).toBe('first');
-    expect(readdirSync(root)).toHaveLength(2);
+    expect(entries()).toHaveLength(2);
   });
 
   test('one of several writers of one id succeeds', async () => {
@@ -112,7 +139,7 @@ describe('a resource store', () => {
     expect(await store.remove(id, 'bob')).toBe(false);
     expect(await store.remove(id, 'ada')).toBe(true);
     expect(await store.remove(id, 'ada')).toBe(false);
-    expect(readdirSync(root)).toEqual([]);
+    expect(entries()).toEqual([]);
   });
 
   test('a list has the newest file first', async () => {
@@ -149,7 +176,7 @@ describe('quotas of a store', () => {
   ])('%s may reach the limit and not exceed it', async (_what, quota, message) => {
     const store = open({ quota });
     await expect(store.put(pieces(['12345', '678901']), { filename: 'x' })).rejects.toThrow(message);
-    expect(readdirSync(root)).toEqual([]);
+    expect(entries()).toEqual([]);
     const { id } = await store.put('1234567890', { filename: 'x' });
     await store.remove(id);
     await store.put('1234567890', { filename: 'x' });
@@ -159,7 +186,7 @@ describe('quotas of a store', () => {
     const refused = open().put('1234', { filename: 'x', maxBytes: 3 });
     await expect(refused).rejects.toThrow(FileQuotaError);
     await expect(refused).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED', status: 413 });
-    expect(readdirSync(root)).toEqual([]);
+    expect(entries()).toEqual([]);
   });
 
   test('the number of files is limited for each owner', async () => {
@@ -178,13 +205,50 @@ describe('quotas of a store', () => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(30);
   });
 
-  test('files of an earlier process count, and those of other processes after a minute', async () => {
-    await open().put('12345', { filename: 'x' });
+  test('files of an earlier store count, and those of other stores at once', async () => {
+    const other = open();
+    await other.put('12345', { filename: 'x' });
     const store = open({ quota: { ownerBytes: 10 } });
     await expect(store.put('678901', { filename: 'x' })).rejects.toThrow(FileQuotaError);
-    await open().put('67890', { filename: 'x' });
-    now += MINUTE_MS;
+    const { id } = await other.put('67890', { filename: 'x' });
     await expect(store.put('1', { filename: 'x' })).rejects.toThrow(FileQuotaError);
+    await other.remove(id);
+    await store.put('1', { filename: 'x' });
+  });
+
+  test('stores that write to one folder at the same time share the quota exactly', async () => {
+    const stores = Array.from({ length: 3 }, () => open({ quota: { ownerFiles: 20, ownerBytes: 190 } }));
+    const writes = Array.from({ length: 20 }, () =>
+      stores.map((store) => store.put('1234567890', { filename: 'x', owner: 'ada' })),
+    ).flat();
+    const outcomes = await Promise.allSettled(writes);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(19);
+    expect(await open().list('ada')).toHaveLength(19);
+  });
+
+  test('a count that was lost or spoiled is put right by a sweep', async () => {
+    const quota = { ownerBytes: 10 };
+    await open().put('12345', { filename: 'x' });
+    unlinkSync(join(root, '.weir-usage'));
+    await expect(open({ quota }).put('678901', { filename: 'x' })).rejects.toThrow(FileQuotaError);
+    const ghost = `${'0'.repeat(32)}.ghost.json`;
+    writeFileSync(join(root, '.weir-usage'), `\n#${'0'.repeat(16)}\n${ghost} 10;\n${ghost} 1`);
+    const store = open({ quota: { totalBytes: 10 } });
+    await expect(store.put('678901', { filename: 'x' })).rejects.toThrow(FileQuotaError);
+    now += MINUTE_MS;
+    await expect(store.put('678901', { filename: 'x' })).rejects.toThrow(FileQuotaError);
+    await store.put('67890', { filename: 'x' });
+  });
+
+  test('the count does not grow with the files that come and go', async () => {
+    const store = open();
+    await store.put('x', { filename: 'x' });
+    for (let round = 0; round < 2; round++) {
+      appendFileSync(join(root, '.weir-usage'), `\n${'0'.repeat(32)}.x.json -;`.repeat(2000));
+      await store.sweep();
+      expect(statSync(join(root, '.weir-usage')).size).toBeLessThan(200);
+    }
+    await expect(open({ quota: { ownerFiles: 1 } }).put('x', { filename: 'x' })).rejects.toThrow('1 files');
   });
 });
 
@@ -199,9 +263,9 @@ describe('expiry and remains of a store', () => {
     now += 1;
     expect(await store.get(day.id)).toBeUndefined();
     expect((await store.list()).map(({ id }) => id)).toEqual([kept.id]);
-    expect(readdirSync(root)).toHaveLength(4);
+    expect(entries()).toHaveLength(4);
     await store.put('x', { filename: 'x' });
-    expect(readdirSync(root)).toHaveLength(4);
+    expect(entries()).toHaveLength(4);
   });
 
   test('a source that fails leaves nothing', async () => {
@@ -212,9 +276,9 @@ describe('expiry and remains of a store', () => {
     };
     await expect(store.put(failing(), { filename: 'x' })).rejects.toThrow('the source failed');
     await expect(store.put(pieces([1 as unknown as string]), { filename: 'x' })).rejects.toThrow(
-      'text or bytes',
+      'must be texts or Uint8Arrays',
     );
-    expect(readdirSync(root)).toEqual([]);
+    expect(entries()).toEqual([]);
   });
 
   test('a file that is being written is not served, and no sweep of another process removes it', async () => {
@@ -253,7 +317,7 @@ describe('expiry and remains of a store', () => {
     const earlier = new Date(now - HOUR_MS - 1000);
     for (const name of readdirSync(root)) utimesSync(join(root, name), earlier, earlier);
     expect(await store.sweep()).toBe(3);
-    expect(readdirSync(root).toSorted()).toEqual(['own', 'own.json']);
+    expect(entries().toSorted()).toEqual(['own', 'own.json']);
   });
 });
 

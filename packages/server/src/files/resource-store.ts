@@ -4,13 +4,15 @@ import { join } from 'node:path';
 import type { Logger } from '../logger.ts';
 import { contentTypeOf } from './content-types.ts';
 import { safeFilename } from './download-name.ts';
-import { isFileId, newFileId, ownerKey, parseRecordName, recordName } from './file-id.ts';
+import { type ContentPieces, type FileContent, piecesOf } from './file-content.ts';
+import { isFileId, newFileId, parseRecordName, recordName } from './file-id.ts';
+import { openSharedUsage, type SharedUsage } from './shared-usage.ts';
 import { openStoreRoot, type StoreRoot } from './store-root.ts';
-import { checkQuota, createStoreUsage, FileQuotaError, type ResourceStoreQuota } from './store-usage.ts';
+import { checkQuota, FileQuotaError, type ResourceStoreQuota } from './store-usage.ts';
 import { isPast, type StoredFile } from './stored-file.ts';
 import { createStoredFiles, readRecord, type StoredFiles } from './stored-files.ts';
 
-export { FileQuotaError, type ResourceStoreQuota };
+export { type FileContent, FileQuotaError, type ResourceStoreQuota };
 
 export interface ResourceStoreOptions {
   /** Folder of the files as a `file:` URI, the `resourceStoreUri` of the router that serves them. */
@@ -38,9 +40,6 @@ export interface PutFileOptions {
   readonly id?: string;
 }
 
-/** Bytes or text, at once or in pieces; streams of Node and of the web are async iterables. */
-export type FileContent = string | Uint8Array | AsyncIterable<string | Uint8Array>;
-
 export interface ResourceStore extends Pick<StoredFiles, 'get' | 'list'> {
   /** Writes a file. After an error, a breach of a quota or a full disk nothing is left of it. */
   put(content: FileContent, options: PutFileOptions): Promise<StoredFile>;
@@ -57,7 +56,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** Age from which the remains of an interrupted `put` are removed; a `put` in another process may pause, but not this long. */
 const ABANDONED_MS = 60 * 60 * 1000;
 
-/** Time between two sweeps by `put`. Other processes may write to the same folder, so usage is counted anew each time. */
+/** Time between two sweeps by `put`. Usage is counted anew each time, because a process may have been killed. */
 const SWEEP_EVERY_MS = 60 * 1000;
 
 /** Stands in the place of a record while its file is being written. */
@@ -70,7 +69,7 @@ const OWNER_ALONE = 0o600;
 export function createResourceStore(options: ResourceStoreOptions): ResourceStore {
   const { now = Date.now, logger } = options;
   const root = openStoreRoot(options.uri, 'uri');
-  const usage = createStoreUsage(checkQuota(options.quota));
+  const usage = openSharedUsage(root.path, checkQuota(options.quota));
   const files = createStoredFiles(root, now);
   const writing = new Set<string>();
   let sweptAt = Number.NEGATIVE_INFINITY;
@@ -79,15 +78,13 @@ export function createResourceStore(options: ResourceStoreOptions): ResourceStor
   const put = async (content: FileContent, request: PutFileOptions): Promise<StoredFile> => {
     const { maxBytes = Infinity } = request;
     if (!(maxBytes >= 0)) throw new Error(`maxBytes ${maxBytes} must be a number from 0`);
+    const pieces = piecesOf(content);
     const plan = planFile(request, { ttlMs: options.ttlMs ?? DAY_MS, now: now() });
     if (now() - sweptAt >= SWEEP_EVERY_MS) await sweep();
     await root.check();
     const name = recordName(plan.id, plan.owner);
-    const count = (size: number): void => {
-      if (size > maxBytes) throw tooLarge(maxBytes);
-      usage.grow(name, ownerKey(plan.owner), size);
-    };
-    return writeFile(root, { name, plan, content, count, writing, release: () => usage.delete(name) });
+    const room = createRoom(usage, name, maxBytes);
+    return writeFile(root, { name, plan, content: pieces, room, writing });
   };
 
   const read = async (
@@ -108,7 +105,7 @@ export function createResourceStore(options: ResourceStoreOptions): ResourceStor
     const name = recordName(id, owner);
     if (!isFileId(id) || (await readRecord(root, name))?.id !== id) return false;
     await removeFile(root, name, id);
-    usage.delete(name);
+    await forget(usage, name);
     return true;
   };
 
@@ -122,18 +119,16 @@ export function createResourceStore(options: ResourceStoreOptions): ResourceStor
   const sweepNow = async (): Promise<number> => {
     await root.check();
     sweptAt = now();
-    const before = usage.names().filter((name) => !writing.has(name));
-    const present = new Set<string>();
+    const before = usage.names();
+    const found = new Map<string, number | undefined>();
     let removed = 0;
     for (const entry of await readdir(root.path)) {
-      if (writing.has(entry)) continue;
-      const outcome = await sweepEntry(root, entry, now());
+      const outcome = writing.has(entry) ? 'kept' : await sweepEntry(root, entry, now());
       if (outcome === 'removed') removed++;
-      if (typeof outcome !== 'object') continue;
-      present.add(entry);
-      usage.set(entry, ownerKey(outcome.owner), outcome.size);
+      else if (parseRecordName(entry) !== undefined)
+        found.set(entry, outcome === 'kept' ? undefined : outcome.size);
     }
-    for (const name of before) if (!present.has(name)) usage.delete(name);
+    await usage.correct(before, found);
     if (removed > 0) logger?.debug(`Removed ${removed} expired files from "${root.path}"`);
     return removed;
   };
@@ -162,12 +157,39 @@ function planFile(request: PutFileOptions, store: { ttlMs: number; now: number }
 interface FileWrite {
   readonly name: string;
   readonly plan: FilePlan;
-  readonly content: FileContent;
-  /** Throws where the file may not have this many bytes. */
-  readonly count: (size: number) => void;
+  readonly content: ContentPieces;
+  readonly room: Room;
   /** Names of the records whose files are being written. */
   readonly writing: Set<string>;
-  readonly release: () => void;
+}
+
+/** The room that a file takes while it is being written. */
+interface Room {
+  /** Rejects where the file may not have this many bytes. */
+  grow(size: number): Promise<void>;
+  /** Gives back what the finished file does not need. */
+  settle(size: number): Promise<void>;
+  /** Gives back all of it. */
+  release(): Promise<void>;
+}
+
+/** Reserves more than a growing file needs, because each reservation takes a lock. */
+function createRoom(usage: SharedUsage, name: string, maxBytes: number): Room {
+  let reserved: number | undefined;
+  return {
+    async grow(size) {
+      if (size > maxBytes) throw tooLarge(maxBytes);
+      if (reserved !== undefined && size <= reserved) return;
+      const most = reserved === undefined ? size : size + Math.floor(size / 2);
+      reserved = await usage.reserve(name, size, Math.min(most, maxBytes));
+    },
+    async settle(size) {
+      if (reserved !== size) await usage.note(new Map([[name, size]]));
+    },
+    async release() {
+      if (reserved !== undefined) await forget(usage, name);
+    },
+  };
 }
 
 /**
@@ -175,22 +197,23 @@ interface FileWrite {
  * which stands only beside a file that this function created: files that another program put there are never removed.
  */
 async function writeFile(root: StoreRoot, write: FileWrite): Promise<StoredFile> {
-  const { name, plan, writing } = write;
+  const { name, plan, room, writing } = write;
   const file = join(root.path, plan.id);
   const undo: (() => Promise<void>)[] = [];
   if (writing.has(name)) throw idInUse(plan.id);
   writing.add(name);
   try {
-    write.count(0);
-    undo.push(async () => write.release());
     const handle = await createNew(file, plan.id);
     undo.push(() => removeIfPresent(file));
     const written = await closing(handle, async () => {
       await createFile(join(root.path, name), plan.id, (record) => record.writeFile(UNFINISHED));
       undo.push(() => removeIfPresent(join(root.path, name)));
+      // Counted only now: a sweep of another process takes back what is counted without a record.
+      undo.unshift(() => room.release());
       return writeContent(handle, write);
     });
     const record: StoredFile = { ...plan, ...written };
+    await room.settle(record.size);
     await replaceRecord(join(root.path, name), record);
     return record;
   } catch (error) {
@@ -203,21 +226,26 @@ async function writeFile(root: StoreRoot, write: FileWrite): Promise<StoredFile>
 
 async function writeContent(
   handle: FileHandle,
-  { content, count }: FileWrite,
+  { content, room }: FileWrite,
 ): Promise<{ size: number; sha256: string }> {
   const hash = createHash('sha256');
   let size = 0;
-  for await (const chunk of typeof content === 'string' || content instanceof Uint8Array
-    ? [content]
-    : content) {
+  await room.grow(content.knownBytes);
+  for await (const chunk of content.pieces) {
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-    if (!(bytes instanceof Uint8Array)) throw new TypeError('The content of a file must be text or bytes');
-    count(size + bytes.length);
+    if (!(bytes instanceof Uint8Array))
+      throw new TypeError('The pieces of a file must be texts or Uint8Arrays');
+    await room.grow(size + bytes.length);
     size += bytes.length;
     hash.update(bytes);
     await handle.writeFile(bytes);
   }
   return { size, sha256: hash.digest('hex') };
+}
+
+/** Takes a removed file from the count. The next sweep does it if the disk is full. */
+async function forget(usage: SharedUsage, name: string): Promise<void> {
+  await usage.note(new Map([[name, undefined]])).catch(() => {});
 }
 
 async function replaceRecord(path: string, record: StoredFile): Promise<void> {

@@ -1,4 +1,7 @@
-/** Limits of a store. Bytes unless the name says files. */
+/**
+ * Limits of a store. Bytes unless the name says files. All stores and processes that use the same folder are counted
+ * together.
+ */
 export interface ResourceStoreQuota {
   /** Largest file; 256 MiB unless set. */
   readonly fileBytes: number;
@@ -36,14 +39,17 @@ export class FileQuotaError extends Error {
   }
 }
 
-/** Bytes in use, by record name. */
+/** Bytes in use, by record name, as one process knows them. */
 export interface StoreUsage {
   /** Sets the size of a file that grows; throws and changes nothing where that would exceed a limit. */
   grow(name: string, owner: string, bytes: number): void;
   /** Sets the size of a file that exists. */
   set(name: string, owner: string, bytes: number): void;
   delete(name: string): void;
+  /** Undefined for a file that is not counted. */
+  bytesOf(name: string): number | undefined;
   names(): string[];
+  size(): number;
 }
 
 export function createStoreUsage(quota: ResourceStoreQuota): StoreUsage {
@@ -85,7 +91,14 @@ export function createStoreUsage(quota: ResourceStoreQuota): StoreUsage {
     throw new FileQuotaError(problem);
   };
 
-  return { grow, set, delete: remove, names: () => [...files.keys()] };
+  return {
+    grow,
+    set,
+    delete: remove,
+    bytesOf: (name) => files.get(name)?.bytes,
+    names: () => [...files.keys()],
+    size: () => files.size,
+  };
 }
 
 function excess(quota: ResourceStoreQuota, used: ResourceStoreQuota): string | undefined {

@@ -1,3 +1,4 @@
+import { isSecretName, KEY_CHECK } from './kept-secrets.ts';
 import { checkName, StoreError, type ValueChange, type StoreEntry, type Store } from './store-contract.ts';
 
 /** Bytes before a name, which hold its length. */
@@ -10,20 +11,59 @@ interface OpenedSecret {
 
 const KEY_BYTES = 32;
 
-/** Encrypts what another store keeps, as `createEncryptedStore` says. */
-export async function encrypted(inner: Store, masterKey: Buffer): Promise<Store> {
+/** Content of the record that only the right key opens. */
+const CHECKED = Buffer.from('This is the right key.');
+/** Records of a folder without that record that are tried: some may be damaged. */
+const TRIED = 16;
+
+/**
+ * Encrypts what another store keeps, as `createEncryptedStore` says. With a text for a key that does not open what is there,
+ * the store rejects such a key, now and at the first write.
+ */
+export async function encrypted(inner: Store, masterKey: Buffer, mistake?: string): Promise<Store> {
   if (masterKey.length !== KEY_BYTES)
     throw new Error(`A master key has ${KEY_BYTES} bytes; this one has ${masterKey.length}`);
-  return new EncryptedStore(inner, await createSealing(masterKey));
+  const sealing = await createSealing(masterKey);
+  if (mistake !== undefined && !(await isRightKey(inner, sealing))) throw new Error(mistake);
+  return new EncryptedStore(inner, sealing, mistake);
+}
+
+async function isRightKey(inner: Store, sealing: Sealing): Promise<boolean> {
+  const check = await inner.get(KEY_CHECK);
+  if (check !== undefined) return canOpen(sealing, KEY_CHECK, check);
+  const entries = (await inner.list()).filter(({ name }) => isSecretName(name)).slice(0, TRIED);
+  for (const { name } of entries) if (await opens(inner, sealing, name)) return true;
+  return entries.length === 0;
+}
+
+async function opens(inner: Store, sealing: Sealing, name: string): Promise<boolean> {
+  try {
+    const sealed = await inner.get(name);
+    return sealed === undefined || canOpen(sealing, name, sealed);
+  } catch {
+    return false;
+  }
+}
+
+function canOpen(sealing: Sealing, name: string, sealed: Buffer): boolean {
+  try {
+    sealing.open(name, sealed);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 class EncryptedStore implements Store {
   readonly #inner: Store;
   readonly #sealing: Sealing;
+  readonly #mistake: string | undefined;
+  #checked: Promise<unknown> | undefined;
 
-  constructor(inner: Store, sealing: Sealing) {
+  constructor(inner: Store, sealing: Sealing, mistake: string | undefined) {
     this.#inner = inner;
     this.#sealing = sealing;
+    this.#mistake = mistake;
   }
 
   async get(name: string): Promise<Buffer | undefined> {
@@ -34,11 +74,13 @@ class EncryptedStore implements Store {
 
   async set(name: string, value: Buffer): Promise<void> {
     const hidden = this.#hidden(name);
+    await this.#checkKey();
     await this.#inner.set(hidden, this.#seal(hidden, { name, value }));
   }
 
   async update(name: string, change: ValueChange): Promise<Buffer | undefined> {
     const hidden = this.#hidden(name);
+    await this.#checkKey();
     const kept = await this.#inner.update(hidden, (before) => {
       const value = change(before && this.#open(hidden, before).value);
       return value && this.#seal(hidden, { name, value });
@@ -51,13 +93,31 @@ class EncryptedStore implements Store {
   }
 
   async list(prefix = ''): Promise<StoreEntry[]> {
-    const entries = await this.#inner.list();
+    const entries = (await this.#inner.list()).filter(({ name }) => name !== KEY_CHECK);
     const opened = await Promise.all(entries.map((entry) => this.#tryToOpen(entry)));
     return opened.filter((entry) => entry !== undefined).filter(({ name }) => name.startsWith(prefix));
   }
 
   locate(name: string): string {
     return this.#inner.locate(this.#hidden(name));
+  }
+
+  /** Checks once, before the first write: a process with another key may have written since this store was opened. */
+  async #checkKey(): Promise<void> {
+    const mistake = this.#mistake;
+    if (mistake === undefined) return;
+    const check = (before: Buffer | undefined): Buffer | undefined => {
+      if (before === undefined) return this.#sealing.seal(KEY_CHECK, CHECKED);
+      if (!canOpen(this.#sealing, KEY_CHECK, before)) throw new Error(mistake);
+      return undefined;
+    };
+    this.#checked ??= this.#inner.update(KEY_CHECK, check);
+    try {
+      await this.#checked;
+    } catch (error) {
+      this.#checked = undefined;
+      throw error;
+    }
   }
 
   #hidden(name: string): string {

@@ -150,6 +150,17 @@ describe.skipIf(process.platform === 'win32')('security', () => {
     expect(told()).not.toContain(text.trim());
   });
 
+  test('no new key is made in the keychain for a folder that holds secrets', async () => {
+    lazyUpstream('security', SECURITY);
+    const checkNew = (): void => {
+      throw new Error('holds secrets');
+    };
+    expect(await refusalOf(keychainText({ ...weir, env, platform, checkNew }))).toBe('holds secrets');
+    expect(existsSync(join(folder, 'kept'))).toBe(false);
+    const text = await keychainText({ ...weir, env, platform });
+    expect(await keychainText({ ...weir, env, platform, checkNew })).toBe(text);
+  });
+
   test('the error quotes a security command that refuses, and no further command runs', async () => {
     lazyUpstream('security', 'echo "security: User interaction is not allowed." >&2; exit 36');
     expect(await refusalOf(keychainText({ ...weir, env, platform }))).toContain(

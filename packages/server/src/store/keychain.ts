@@ -12,6 +12,8 @@ export interface KeychainOptions {
   /** The variable that may hold the key itself. */
   readonly variable: string;
   readonly platform?: NodeJS.Platform;
+  /** Throws where a new key must not be made. */
+  readonly checkNew?: () => void;
   /** For everything together: a keychain may wait for a person who is not there. */
   readonly limitMs?: number;
 }
@@ -44,7 +46,7 @@ const RETRY_MS = 50;
 
 /** The master key as the system's keychain has it; where it has none, one is made and put there. */
 export async function keychainText(options: KeychainOptions): Promise<string> {
-  const { env, name, variable, platform = process.platform, limitMs = LIMIT_MS } = options;
+  const { env, name, variable, checkNew, platform = process.platform, limitMs = LIMIT_MS } = options;
   const instead = `provide the key in ${variable}, or the path of its file in ${variable}_FILE`;
   const keychain = keychainOf(platform, `${variable}=keychain is not supported on ${platform}: ${instead}`);
   const signal = AbortSignal.timeout(limitMs);
@@ -55,7 +57,10 @@ export async function keychainText(options: KeychainOptions): Promise<string> {
     signal,
   };
   try {
-    return (await keychain.find(talk)) ?? (await make(keychain, talk));
+    const found = await keychain.find(talk);
+    if (found !== undefined) return found;
+    checkNew?.();
+    return await make(keychain, talk);
   } catch (error) {
     if (!signal.aborted) throw error;
     const text = `The keychain has not answered within ${limitMs / 1000} s: unlock it if it is locked, or ${instead}`;

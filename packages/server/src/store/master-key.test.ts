@@ -15,10 +15,13 @@ test.each([
   ['base64url', bytes.toString('base64url')],
   ['hex', bytes.toString('hex')],
 ])('masterKey reads a key in %s from the environment or from a file that it names', async (_, text) => {
-  expect(await masterKey({ env: { WEIR_MASTER_KEY: text }, folder })).toEqual({ bytes });
+  expect(await masterKey({ env: { WEIR_MASTER_KEY: text }, folder })).toEqual({
+    bytes,
+    source: 'WEIR_MASTER_KEY',
+  });
   const file = join(folder, 'given');
   writeFileSync(file, `${text}\n`, { mode: 0o600 });
-  expect(await masterKey({ env: { WEIR_MASTER_KEY_FILE: file }, folder })).toEqual({ bytes });
+  expect(await masterKey({ env: { WEIR_MASTER_KEY_FILE: file }, folder })).toEqual({ bytes, source: file });
   expect(readdirSync(folder)).toEqual(['given']);
 });
 
@@ -54,7 +57,7 @@ test('masterKey fails where WEIR_MASTER_KEY_FILE is missing, and creates no key'
 test('masterKey reads variables that bear the name of the program', async () => {
   const key = bytes.toString('hex');
   const env = { WEIR_MASTER_KEY: 'short', MY_NOTES_MASTER_KEY: key };
-  expect(await masterKey({ env, folder, name: 'my-notes' })).toEqual({ bytes });
+  expect(await masterKey({ env, folder, name: 'my-notes' })).toMatchObject({ bytes });
   const message = 'NOTES_MASTER_KEY does not hold a master key';
   await expect(masterKey({ env: { NOTES_MASTER_KEY: 'x' }, folder, name: 'notes' })).rejects.toThrow(message);
 });

@@ -1,11 +1,14 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFileStore } from './file-store.ts';
+import { refuseNewKey } from './kept-secrets.ts';
 import type { Environment } from './keychain.ts';
 import { GIVEN_FILE, OWN_SECRET, readWhole, type ReadOptions } from './read-file.ts';
 
 export interface MasterKey {
   readonly bytes: Buffer;
+  /** The place that it comes from, for messages. */
+  readonly source: string;
   /** A problem that the owner of the key should solve. */
   readonly warning?: string;
 }
@@ -26,8 +29,8 @@ const HOW_TO = 'it needs 32 bytes, in base64 or as 64 hex digits. Make one with:
 export async function masterKey({ env, folder, name = 'weir' }: MasterKeyOptions): Promise<MasterKey> {
   const variable = variableOf(name);
   const [text, file] = [env[variable], env[`${variable}_FILE`]];
-  if (text === 'keychain') return readKeychain(env, name);
-  if (text) return { bytes: parse(text, variable) };
+  if (text === 'keychain') return readKeychain({ env, folder, name });
+  if (text) return { bytes: parse(text, variable), source: variable };
   if (file) return readNamed(file, `${variable}_FILE`);
   const own = join(folder, FILE_NAME);
   try {
@@ -57,10 +60,12 @@ function parse(text: string, where: string): Buffer {
 }
 
 /** Reads the keychain, which may be locked and wait for a person: only where the user has asked for that. */
-async function readKeychain(env: Environment, name: string): Promise<MasterKey> {
+async function readKeychain({ env, folder, name }: Required<MasterKeyOptions>): Promise<MasterKey> {
   const { keychainText } = await import('./keychain.ts');
-  const text = await keychainText({ env, name, variable: variableOf(name) });
-  return { bytes: parse(text, `The keychain's item ${name}/master-key`) };
+  const item = `keychain's item ${name}/master-key`;
+  const checkNew = (): void => refuseNewKey(folder, `the ${item} is missing`);
+  const text = await keychainText({ env, name, variable: variableOf(name), checkNew });
+  return { bytes: parse(text, `The ${item}`), source: `the ${item}` };
 }
 
 function readNamed(file: string, variable: string): MasterKey {
@@ -74,15 +79,18 @@ function readNamed(file: string, variable: string): MasterKey {
 function readFrom(file: string, options: ReadOptions): MasterKey {
   const bytes = parse(readWhole(file, options).toString('utf8'), file);
   const isPrivate = process.platform === 'win32' || (statSync(file).mode & 0o077) === 0;
-  return isPrivate ? { bytes } : { bytes, warning: `Other users can read ${file}. Run: chmod 600 ${file}` };
+  const key = { bytes, source: file };
+  return isPrivate ? key : { ...key, warning: `Other users can read ${file}. Run: chmod 600 ${file}` };
 }
 
-/** Makes a key, unless another process was faster. */
+/** Makes a key, unless another process was faster, or secrets show that there was one. */
 async function generate(file: string, folder: string): Promise<MasterKey> {
   const { randomBytes } = await import('node:crypto');
   const fresh = Buffer.from(`${randomBytes(BYTES).toString('base64')}\n`);
-  await createFileStore({ folder, isDurable: true }).update(FILE_NAME, (before) =>
-    before === undefined ? fresh : undefined,
-  );
+  await createFileStore({ folder, isDurable: true }).update(FILE_NAME, (before) => {
+    if (before !== undefined) return undefined;
+    refuseNewKey(folder, `its master key ${file} is missing`);
+    return fresh;
+  });
   return readFrom(file, OWN_SECRET);
 }
