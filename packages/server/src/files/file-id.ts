@@ -37,7 +37,7 @@ export function parseRecordName(name: string): { ownerKey: string; id: string } 
 }
 
 /** Hashes an owner, because owners are e-mail addresses and the like, which no file system has to bear. */
-export function ownerKey(owner: string | undefined): string {
+function ownerKey(owner: string | undefined): string {
   const text = owner === undefined ? 'unowned' : `owner:${owner}`;
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
