@@ -1,11 +1,8 @@
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import {
-  isJSONRPCErrorResponse,
-  isJSONRPCNotification,
-  isJSONRPCRequest,
-  isJSONRPCResultResponse,
   type JSONRPCMessage,
+  type JSONRPCRequest,
   ReadBuffer,
   type RequestId,
   serializeMessage,
@@ -111,11 +108,12 @@ export function createStdioWire({ stdin, stdout, closeTimeoutMs, logger }: Stdio
     }
   };
   const receive = (message: JSONRPCMessage): void => {
-    if (isJSONRPCRequest(message)) {
+    // The buffer has validated it: the guards of the SDK would do so once more.
+    if (isRequest(message)) {
       if (open.has(message.id)) return refuseDuplicate(message.id);
       // Its answer comes at the end of the connection.
       if (message.method !== 'subscriptions/listen') open.add(message.id);
-    } else if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled')
+    } else if ('method' in message && message.method === 'notifications/cancelled')
       settle((message.params as { requestId?: RequestId } | undefined)?.requestId);
     wire.onmessage?.(message);
   };
@@ -134,12 +132,16 @@ export function createStdioWire({ stdin, stdout, closeTimeoutMs, logger }: Stdio
     async send(message) {
       if (isClosed || stdout.destroyed) throw new Error('The connection on stdio is closed');
       const isDrained = stdout.write(serializeMessage(message));
-      if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) settle(message.id);
+      if (!('method' in message)) settle(message.id);
       if (!isDrained) await drained(stdout);
     },
     close,
   };
   return wire;
+}
+
+function isRequest(message: JSONRPCMessage): message is JSONRPCRequest {
+  return 'method' in message && 'id' in message;
 }
 
 function drained(stream: Writable): Promise<void> {
