@@ -42,7 +42,10 @@ type ColumnsSchema<Others extends More = None> = z.ZodObject<
   { type: Success; columns: z.ZodArray<z.ZodString>; isEmpty: z.ZodBoolean } & Others
 >;
 
-/** Builds the output that names the columns of a table: `columns`, and `isEmpty`, which is true for a table without content. */
+/**
+ * Builds the output that names the columns of a table: `{ type: 'success', columns: ['id', 'name'], isEmpty: false }`. `isEmpty`
+ * is true for a table without content.
+ */
 export function columns<Others extends More = None>(more?: Others): ColumnsSchema<Others> {
   return z.object({
     type: z.literal('success'),
@@ -56,7 +59,7 @@ type RowsSchema<Cell extends z.ZodType, Others extends More = None> = z.ZodObjec
   { type: Success; range: OptionalText; rows: Grid<Cell>; nextPageToken: OptionalText } & Others
 >;
 
-/** Builds the output that is rows of cells. */
+/** Builds the output that is rows of cells: `{ type: 'success', rows: [['1', 'Ada'], ['2', 'Bo']] }`. */
 export function rows<Cell extends z.ZodType, Others extends More = None>(
   cell: Cell,
   more?: Others,
