@@ -311,7 +311,7 @@ function deepImports(files: SourceFile[]): string[] {
 
 function reachesIntoSibling({ path, specifier }: Import): boolean {
   if (!specifier.startsWith('.')) {
-    // What a package exports are its own name and one path a block.
+    // A package exports its own name, and one path a block.
     const own = Object.values(packages).some(({ name }) => name === packageName(specifier));
     return own && !/^@weir\/\w+(?:\/[a-z]+)?$|^mcp-weir$/.test(specifier);
   }
